@@ -1,0 +1,284 @@
+"""Shared IO steps. Each checks the budget, calls one port, and emits what happened.
+
+A stage of a controller is a generator that emits and returns: ``state = yield from plan(deps,
+...)``. ``stage("verify")`` names it; its first argument is the ``Deps``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import replace
+from functools import update_wrapper
+from typing import Concatenate, NamedTuple, ParamSpec, TypeAlias, TypeVar
+
+from core.decisions import Decider, Decision
+from core.errors import MalformedOutput, ReasonerError, RetrieverError
+from core.events import (
+    MAIN,
+    Called,
+    Decided,
+    Event,
+    Hit,
+    ModelCalled,
+    PassagesShown,
+    QueryIssued,
+    Retrieved,
+)
+from core.ports import (
+    Allowance,
+    Deps,
+    ModelCall,
+    ReadResponse,
+    Rep,
+    Req,
+    SearchResponse,
+    Task,
+    as_json,
+)
+from core.settings import SystemSettings
+from core.types import Channel, Frozen, JsonObject, Passage, Scored, digest
+
+
+class Emit(NamedTuple):
+    """Events that belong together: they are journaled in one commit, in this order."""
+
+    events: tuple[Event, ...]
+    stage: str
+    branch: str = MAIN
+
+
+T = TypeVar("T")
+P = ParamSpec("P")
+Stage: TypeAlias = Generator[Emit, None, T]
+
+
+def stage(
+    name: str,
+) -> Callable[[Callable[Concatenate[Deps, P], Stage[T]]], Callable[Concatenate[Deps, P], Stage[T]]]:
+    """Name a stage: everything that the generator emits and calls carries the name."""
+
+    def decorate(
+        function: Callable[Concatenate[Deps, P], Stage[T]],
+    ) -> Callable[Concatenate[Deps, P], Stage[T]]:
+        def named(deps: Deps, /, *args: P.args, **kwargs: P.kwargs) -> Stage[T]:
+            return function(replace(deps, stage=name), *args, **kwargs)
+
+        return update_wrapper(named, function)
+
+    return decorate
+
+
+def emit(deps: Deps, *events: Event) -> Stage[None]:
+    """Emit events as one commit."""
+    yield Emit(events, deps.stage)
+
+
+def decide(
+    deps: Deps, decider: Decider[Frozen, SystemSettings], inputs: Frozen, settings: SystemSettings
+) -> Stage[Decision]:
+    """Take a decision and record it with everything it was taken from."""
+    decision = decider(inputs, settings)
+    yield from emit(
+        deps,
+        Decided(
+            decider=decider.name,
+            inputs=as_json(inputs),
+            gates=decision.gates,
+            outcome=decision.outcome,
+            reason=decision.reason,
+        ),
+    )
+    return decision
+
+
+def search(
+    deps: Deps,
+    query: str,
+    *,
+    k: int,
+    channel: Channel,
+    parent: str | None = None,
+    transformation: str = "verbatim",
+    rationale: str = "",
+    overlap: float | None = None,
+) -> Stage[tuple[Scored, ...]]:
+    """Search once. Spends one round.
+
+    Raises:
+        BudgetExhausted: no round is left; nothing was searched.
+        RetrieverError: the retriever failed; the failed call is journaled.
+    """
+    deps.ledger.require(stage=deps.stage, rounds=1)
+    yield from emit(
+        deps,
+        QueryIssued(
+            query=query,
+            parent=parent,
+            transformation=transformation,
+            rationale=rationale,
+            overlap=overlap,
+        ),
+    )
+    request = {"query": query, "k": k, "channel": channel, "access": _access(deps)}
+    deps.ledger.charge(rounds=1)
+    hits: list[Scored]
+    called, hits, failure = _call_retriever(
+        deps, "search", request, lambda: deps.retriever.search(query, k, channel, deps.access)
+    )
+    if failure is not None:
+        yield from _emit_with_notices(deps, called)
+        raise failure
+    listed = tuple(
+        Hit(
+            id=hit.passage.id,
+            title=hit.passage.title,
+            score=hit.score,
+            calibrated=hit.calibrated,
+            rank=hit.rank,
+            lexical=hit.lexical,
+            dense=hit.dense,
+        )
+        for hit in hits
+    )
+    yield from _emit_with_notices(
+        deps,
+        called.model_copy(update={"response": as_json(SearchResponse(hits=listed))}),
+        PassagesShown(passages=tuple(hit.passage for hit in hits)),
+        Retrieved(query=query, channel=channel, passages=listed, ms=called.ms),
+    )
+    return tuple(hits)
+
+
+def read(deps: Deps, passage_id: str) -> Stage[Passage]:
+    """Read one passage whole.
+
+    Raises:
+        StaleIndex: there is none of that id.
+    """
+    request = {"passage_id": passage_id, "access": _access(deps)}
+    called, passage, failure = _call_retriever(
+        deps, "read", request, lambda: deps.retriever.read(passage_id, deps.access)
+    )
+    if failure is not None:
+        yield from _emit_with_notices(deps, called)
+        raise failure
+    yield from _emit_with_notices(
+        deps,
+        called.model_copy(update={"response": as_json(ReadResponse(ids=(passage.id,)))}),
+        PassagesShown(passages=(passage,)),
+    )
+    return passage
+
+
+def ask(deps: Deps, task: Task[Req, Rep], request: Req) -> Stage[Rep]:
+    """Have a piece of language work done. Spends calls, tokens and cost.
+
+    Raises:
+        BudgetExhausted: the call with the longest reply it may give does not fit; not called.
+        ReasonerError: the work failed; the failed call is journaled, nothing is committed.
+    """
+    ledger = deps.ledger
+    tokens_in = deps.reasoner.tokens_in(task, request)
+    ledger.require(stage=deps.stage, calls=1, tokens=tokens_in + task.max_tokens_out)
+    deps.context.stage = deps.stage
+    started = deps.clock.monotonic()
+    allowance = Allowance(
+        calls=ledger.left("calls") - 1,
+        tokens=ledger.left("tokens") - tokens_in - task.max_tokens_out,
+        seconds=ledger.left("seconds"),
+        cost=ledger.left("cost"),
+    )
+    failure: ReasonerError | None = None
+    reply: Rep | None = None
+    model_calls: tuple[ModelCall, ...] = ()
+    try:
+        performed = deps.reasoner.perform(task, request, allowance)
+        reply, model_calls = performed.value, performed.model_calls
+        tokens_out = sum(deps.tokens.count(text) for text in reply.texts())
+        if not model_calls and tokens_out > task.max_tokens_out:
+            raise MalformedOutput(
+                f"The reply to {task.name} has {tokens_out} tokens; at most "
+                f"{task.max_tokens_out} are allowed."
+            )
+    except ReasonerError as error:
+        failure, reply, tokens_out = error, None, 0
+        model_calls = error.model_calls or model_calls
+        failure.stage = failure.stage or deps.stage
+    if model_calls:
+        tokens_in = sum(call.tokens_in for call in model_calls)
+        tokens_out = sum(call.tokens_out for call in model_calls)
+    cost = sum(call.cost for call in model_calls)
+    ledger.charge(calls=max(1, len(model_calls)), tokens=tokens_in + tokens_out, cost=cost)
+    called = Called(
+        port="reasoner",
+        task=task.name,
+        request_digest=digest(request),
+        response=None if reply is None else as_json(reply),
+        error=None if failure is None else f"{failure.reason_code}: {failure.message}",
+        ms=_elapsed_ms(deps, started),
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
+        attempt=max(1, len(model_calls)),
+        cached=bool(model_calls) and all(call.cached for call in model_calls),
+        cost=cost,
+    )
+    yield from _emit_with_notices(deps, *(_model_called(task.name, c) for c in model_calls), called)
+    if failure is not None:
+        raise failure
+    assert reply is not None
+    return reply
+
+
+def _call_retriever(
+    deps: Deps, task: str, request: JsonObject, call: Callable[[], T]
+) -> tuple[Called, T, RetrieverError | None]:
+    deps.context.stage = deps.stage
+    started = deps.clock.monotonic()
+    failure: RetrieverError | None = None
+    value: T = None  # type: ignore[assignment]
+    try:
+        value = call()
+    except RetrieverError as error:
+        failure = error
+        failure.stage = failure.stage or deps.stage
+    called = Called(
+        port="retriever",
+        task=task,
+        request_digest=digest(request),
+        response=None,
+        error=None if failure is None else f"{failure.reason_code}: {failure.message}",
+        ms=_elapsed_ms(deps, started),
+    )
+    return called, value, failure
+
+
+def _emit_with_notices(deps: Deps, *events: Event) -> Stage[None]:
+    notices, deps.context.notices = deps.context.notices, []
+    yield from emit(deps, *notices, *events)
+
+
+def _elapsed_ms(deps: Deps, started: float) -> float:
+    return round(1000 * max(0.0, deps.clock.monotonic() - started), 3)
+
+
+def _access(deps: Deps) -> JsonObject:
+    access = deps.access
+    return {
+        "tenants": None if access.tenants is None else [*sorted(access.tenants)],
+        "source_tiers": None if access.source_tiers is None else [*sorted(access.source_tiers)],
+    }
+
+
+def _model_called(task: str, call: ModelCall) -> ModelCalled:
+    return ModelCalled(
+        task=task,
+        prompt=call.prompt,
+        reply=call.reply,
+        model=call.model,
+        tokens_in=call.tokens_in,
+        tokens_out=call.tokens_out,
+        ms=call.ms,
+        attempt=call.attempt,
+        cached=call.cached,
+        error=call.error,
+    )
