@@ -1,0 +1,412 @@
+"""Rows of the journal in SQLite or PostgreSQL, through SQLAlchemy.
+
+The store knows rows, transactions and which process owns a running run. What the rows mean is
+``core.journal``'s business.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import errno
+import os
+import secrets
+import sqlite3
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import sqlalchemy as sa
+from filelock import FileLock, Timeout
+from sqlalchemy import event
+
+from core.errors import BadInput, JournalError, JournalFull
+
+Row = dict[str, Any]
+Synchronous = Literal["NORMAL", "FULL"]
+
+SCHEMA = 1
+_metadata = sa.MetaData()
+
+META = sa.Table("journal_meta", _metadata, sa.Column("schema", sa.Integer, primary_key=True))
+
+RUNS = sa.Table(
+    "runs",
+    _metadata,
+    sa.Column("workspace", sa.String, primary_key=True),
+    sa.Column("run_id", sa.String, primary_key=True),
+    sa.Column("system", sa.String, nullable=False),
+    sa.Column("question", sa.Text, nullable=False),
+    sa.Column("corpus_id", sa.String, nullable=False),
+    sa.Column("corpus_version", sa.String, nullable=False),
+    sa.Column("reasoner", sa.String, nullable=False),
+    sa.Column("model", sa.String),
+    sa.Column("seed", sa.BigInteger, nullable=False),
+    sa.Column("origin", sa.String, nullable=False),
+    sa.Column("parent_run", sa.String),
+    sa.Column("parent_seq", sa.Integer),
+    sa.Column("status", sa.String, nullable=False),
+    sa.Column("terminal", sa.String),
+    sa.Column("branch", sa.String),
+    sa.Column("started", sa.String, nullable=False),
+    sa.Column("finished", sa.String),
+    sa.Column("steps", sa.Integer),
+    sa.Column("usage", sa.Text),
+    sa.Column("answer", sa.Text),
+    sa.Column("grounded", sa.Boolean),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("note", sa.Text, nullable=False),
+    sa.Column("label", sa.String),
+    sa.Column("right_answer", sa.Text),
+    sa.Column("deleted_at", sa.String),
+    sa.Column("owner", sa.String),
+    sa.Index("runs_by_start", "workspace", "started"),
+    sa.Index("runs_by_status", "status"),
+)
+
+STEPS = sa.Table(
+    "steps",
+    _metadata,
+    sa.Column("workspace", sa.String, primary_key=True),
+    sa.Column("run_id", sa.String, primary_key=True),
+    sa.Column("seq", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("json", sa.Text, nullable=False),
+)
+
+
+class JournalStore:
+    """The tables, one engine, and one kept connection for writing.
+
+    SQLite takes one writer at a time anyway, so appends of all threads share the kept
+    connection under a lock; readers use the engine's pool and never wait for it.
+    """
+
+    def __init__(self, url: str, *, synchronous: Synchronous = "NORMAL") -> None:
+        try:
+            self.url = sa.make_url(url)
+        except sa.exc.ArgumentError:
+            raise BadInput("The journal's address is not a database URL or a directory.") from None
+        if self.url.drivername in ("postgresql", "postgres"):
+            self.url = self.url.set(drivername="postgresql+psycopg")
+        self.sqlite = self.url.get_backend_name() == "sqlite"
+        if self.sqlite and self.url.database in (None, "", ":memory:"):
+            raise BadInput("The journal needs a file; an in-memory database is not durable.")
+        self.engine = self._engine(synchronous)
+        self._lock = threading.RLock()
+        self._writer: sa.Connection | None = None
+        insert = sa.insert(STEPS).compile(self.engine, column_keys=STEPS.c.keys())
+        self._insert_sql, self._positional = str(insert), bool(insert.positional)
+        with self._errors():
+            self._create()
+        self.owner = _owner(self)
+        self.reap()
+
+    def _engine(self, synchronous: Synchronous) -> sa.Engine:
+        if not self.sqlite:
+            return sa.create_engine(self.url, pool_pre_ping=True)
+        connect_args = {"check_same_thread": False, "timeout": 60.0}
+        engine = sa.create_engine(self.url, connect_args=connect_args)
+
+        @event.listens_for(engine, "connect")
+        def _pragmas(connection: sqlite3.Connection, _record: object) -> None:
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute(f"PRAGMA synchronous={synchronous}")
+
+        return engine
+
+    def _create(self) -> None:
+        with self.engine.begin() as connection:
+            if not self.sqlite:  # two processes may create the tables at the same moment
+                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK_CLASS)))
+            else:
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+            _metadata.create_all(connection)
+            found = connection.scalar(sa.select(META.c.schema))
+            if found is None:
+                connection.execute(sa.insert(META).values(schema=SCHEMA))
+            elif found > SCHEMA:
+                raise BadInput(
+                    f"The journal was written by a newer version of this product (format {found}, "
+                    f"this one reads up to {SCHEMA}); update the product to open it."
+                )
+
+    def close(self) -> None:
+        """Close every connection; the store may be used again and then reconnects."""
+        with self._lock:
+            if self._writer is not None:
+                self._writer.close()
+                self._writer = None
+        self.engine.dispose()
+
+    # --- writing ---------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[sa.Connection]:
+        """The writing connection, alone; committed at the end, or nothing of it.
+
+        Raises:
+            JournalFull: the disk or the database is full.
+            JournalError: the database cannot take the rows.
+        """
+        with self._lock, self._errors():
+            if self._writer is None:
+                self._writer = self.engine.connect()
+            try:
+                yield self._writer
+                self._writer.commit()
+            except BaseException:
+                with contextlib.suppress(sa.exc.SQLAlchemyError):
+                    self._writer.rollback()
+                raise
+
+    def insert_run(self, connection: sa.Connection, row: Row) -> None:
+        """Insert a run's row."""
+        connection.execute(sa.insert(RUNS), [row])
+
+    def insert_steps(
+        self,
+        connection: sa.Connection,
+        workspace: str,
+        run_id: str,
+        rows: Sequence[tuple[int, str]],
+    ) -> None:
+        """Insert ``(seq, json)`` rows of one run; a seq that exists already is an error."""
+        if self._positional:
+            values: list[Any] = [(workspace, run_id, seq, text) for seq, text in rows]
+        else:
+            values = [
+                {"workspace": workspace, "run_id": run_id, "seq": seq, "json": text}
+                for seq, text in rows
+            ]
+        connection.exec_driver_sql(self._insert_sql, values)
+
+    def update_run(
+        self, connection: sa.Connection, workspace: str, run_id: str, values: Row, **where: Any
+    ) -> bool:
+        """Change a run's row if it has the values in ``where``; whether there was such a row."""
+        statement = sa.update(RUNS).values(**values).where(_is(workspace, run_id))
+        for column, value in where.items():
+            statement = statement.where(RUNS.c[column] == value)
+        return bool(connection.execute(statement).rowcount)
+
+    # --- reading ---------------------------------------------------------------------------
+
+    def step_texts(self, workspace: str, run_id: str, after: int, limit: int | None) -> list[str]:
+        """JSON of the steps with ``seq > after``, in order, at most ``limit``."""
+        query = (
+            sa.select(STEPS.c.json)
+            .where(STEPS.c.workspace == workspace, STEPS.c.run_id == run_id, STEPS.c.seq > after)
+            .order_by(STEPS.c.seq)
+            .limit(limit)
+        )
+        with self._errors(), self.engine.connect() as connection:
+            return list(connection.scalars(query))
+
+    def rows(
+        self,
+        conditions: Sequence[sa.ColumnElement[bool]],
+        *,
+        offset: int = 0,
+        limit: int | None = None,
+    ) -> list[Row]:
+        """Run rows that meet all conditions, newest first, ``steps`` counted where unfinished."""
+        counted = (
+            sa.select(sa.func.coalesce(sa.func.max(STEPS.c.seq) + 1, 0))
+            .where(STEPS.c.workspace == RUNS.c.workspace, STEPS.c.run_id == RUNS.c.run_id)
+            .scalar_subquery()
+        )
+        columns = [c for c in RUNS.c if c.name != "steps"]
+        query = (
+            sa.select(*columns, sa.func.coalesce(RUNS.c.steps, counted).label("steps"))
+            .where(*conditions)
+            .order_by(RUNS.c.started.desc(), RUNS.c.run_id)
+            .offset(offset)
+            .limit(limit)
+        )
+        with self._errors(), self.engine.connect() as connection:
+            return [dict(row) for row in connection.execute(query).mappings()]
+
+    def count(self, conditions: Sequence[sa.ColumnElement[bool]]) -> int:
+        """How many runs meet all conditions."""
+        query = sa.select(sa.func.count()).select_from(RUNS).where(*conditions)
+        with self._errors(), self.engine.connect() as connection:
+            return int(connection.scalar(query) or 0)
+
+    def delete(self, workspace: str, conditions: Sequence[sa.ColumnElement[bool]]) -> int:
+        """Remove runs of a workspace and their steps for good; how many."""
+        chosen = sa.select(RUNS.c.run_id).where(RUNS.c.workspace == workspace, *conditions)
+        with self.transaction() as connection:
+            ids = list(connection.scalars(chosen))
+            for table in (STEPS, RUNS):
+                connection.execute(
+                    sa.delete(table).where(table.c.workspace == workspace, table.c.run_id.in_(ids))
+                )
+        return len(ids)
+
+    # --- owners ----------------------------------------------------------------------------
+
+    def reap(self) -> int:
+        """Mark the runs of processes that are gone as interrupted; how many."""
+        running = sa.select(RUNS.c.owner).where(RUNS.c.status == "running").distinct()
+        with self._errors(), self.engine.connect() as connection:
+            owners = set(connection.scalars(running)) - {self.owner.token}
+        marked = 0
+        for token in owners:
+            with self.owner.if_gone(token) as gone:
+                if not gone:
+                    continue
+                with self.transaction() as connection:
+                    marked += connection.execute(
+                        sa.update(RUNS)
+                        .where(RUNS.c.status == "running", RUNS.c.owner == token)
+                        .values(status="interrupted", owner=None)
+                    ).rowcount
+        return marked
+
+    @contextlib.contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except sa.exc.IntegrityError as error:
+            raise JournalError(
+                "The journal already holds a step of that number for this run; "
+                "another process wrote it.",
+                code="two_writers",
+            ) from error
+        except (sa.exc.DBAPIError, OSError) as error:
+            raise _typed(error) from error
+        except sa.exc.SQLAlchemyError as error:
+            raise JournalError(f"The journal cannot be used: {error}.") from error
+
+
+def _is(workspace: str, run_id: str) -> sa.ColumnElement[bool]:
+    return sa.and_(RUNS.c.workspace == workspace, RUNS.c.run_id == run_id)
+
+
+def run_conditions(workspace: str, filters: Mapping[str, Any]) -> list[sa.ColumnElement[bool]]:
+    """Conditions for runs of a workspace.
+
+    ``filters`` maps a column to the value it must have; ``text`` to words to find in question,
+    name, note or answer; ``deleted`` to whether deleted runs are meant instead of the others.
+    """
+    found = [RUNS.c.workspace == workspace]
+    for name, value in filters.items():
+        if name == "deleted":
+            found.append(RUNS.c.deleted_at.is_not(None) if value else RUNS.c.deleted_at.is_(None))
+        elif value is None:
+            continue
+        elif name == "text":
+            columns = (RUNS.c.question, RUNS.c.name, RUNS.c.note, RUNS.c.answer)
+            found.append(sa.or_(*(c.icontains(value, autoescape=True) for c in columns)))
+        elif name == "deleted_before":
+            found.append(RUNS.c.deleted_at < value)
+        else:
+            found.append(RUNS.c[name] == value)
+    return found
+
+
+def _typed(error: sa.exc.DBAPIError | OSError) -> JournalError:
+    original = error.orig if isinstance(error, sa.exc.DBAPIError) else error
+    code = getattr(original, "sqlite_errorcode", 0) & 0xFF
+    state = getattr(original, "sqlstate", None)
+    full = code == sqlite3.SQLITE_FULL or state == "53100"
+    if full or getattr(original, "errno", None) == errno.ENOSPC:
+        return JournalFull("The disk is full; free space and resume the run.")
+    if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
+        return JournalError("The journal file is damaged; restore it from a copy.")
+    if code == sqlite3.SQLITE_BUSY:
+        return JournalError("Another process keeps the journal locked; end it and try again.")
+    return JournalError(f"The journal cannot be used: {original}.")
+
+
+# --- which process owns a running run ---------------------------------------------------------
+
+_LOCK_CLASS = 0x52414749  # "RAGI": keeps our advisory locks apart from other applications'
+
+
+class _FileOwner:
+    """A lock file per process beside the database; the kernel frees it when the process dies."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory / "owners"
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self._sweep()
+        while True:
+            self.token = secrets.token_hex(12)
+            self._held = self._lock(self.token)
+            self._held.acquire(timeout=-1)
+            if self._path(self.token).exists():  # not swept between its creation and its lock
+                break
+            self._held.release()
+        atexit.register(self._end, os.getpid())
+
+    def _path(self, token: str) -> Path:
+        return self.directory / f"{token}.lock"
+
+    def _lock(self, token: str) -> FileLock:
+        return FileLock(self._path(token), thread_local=False)
+
+    @contextlib.contextmanager
+    def if_gone(self, token: str) -> Iterator[bool]:
+        """Whether that process is gone; while the body runs, no one else concludes the same."""
+        if not token.isalnum() or not self._path(token).exists():
+            yield True
+            return
+        lock = self._lock(token)
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            yield False
+            return
+        try:
+            yield True
+            self._path(token).unlink(missing_ok=True)
+        finally:
+            lock.release()
+
+    def _sweep(self) -> None:
+        for path in self.directory.glob("*.lock"):
+            with contextlib.suppress(OSError):
+                lock = FileLock(path, thread_local=False)
+                lock.acquire(timeout=0)
+                path.unlink(missing_ok=True)
+                lock.release()
+
+    def _end(self, pid: int) -> None:
+        if os.getpid() == pid:
+            with contextlib.suppress(OSError):
+                self._path(self.token).unlink(missing_ok=True)
+                self._held.release()
+
+
+class _AdvisoryOwner:
+    """A PostgreSQL session advisory lock; the server frees it when the connection ends."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+        self._session = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+        self.token = str(secrets.randbits(31))
+        self._session.execute(sa.select(sa.func.pg_advisory_lock(_LOCK_CLASS, int(self.token))))
+
+    @contextlib.contextmanager
+    def if_gone(self, token: str) -> Iterator[bool]:
+        """Whether that process is gone; while the body runs, no one else concludes the same."""
+        with self._engine.connect() as connection:
+            key = sa.func.pg_try_advisory_xact_lock(_LOCK_CLASS, int(token))
+            yield bool(connection.scalar(sa.select(key)))
+
+
+_owners: dict[tuple[int, str], _FileOwner | _AdvisoryOwner] = {}
+_owners_lock = threading.Lock()
+
+
+def _owner(store: JournalStore) -> _FileOwner | _AdvisoryOwner:
+    """This process's owner for the store's directory or server, made at its first use."""
+    directory = Path(str(store.url.database)).resolve().parent
+    where = str(directory) if store.sqlite else store.url.render_as_string(hide_password=False)
+    with _owners_lock:
+        key = (os.getpid(), where)
+        if key not in _owners:
+            _owners[key] = _FileOwner(directory) if store.sqlite else _AdvisoryOwner(store.engine)
+        return _owners[key]
