@@ -94,7 +94,7 @@ class Committed(Frozen):
 
 
 class QueryIssued(Frozen):
-    """A query and its lineage. ``overlap`` is the Jaccard similarity of its terms to the parent's."""
+    """A query and its lineage. ``overlap`` is the Jaccard similarity of its terms to its parent's."""
 
     kind: Literal["QueryIssued"] = "QueryIssued"
     query: str
@@ -188,7 +188,7 @@ class DiagnosticsMeasured(Frozen):
     gap: Unit | None = None
     novelty: Unit | None = None
     cost: Unit | None = None
-    signals: dict[str, Unit] = {}
+    signals: dict[str, Unit] = {}  # noqa: RUF012
 
 
 class Belief(Frozen):

@@ -65,7 +65,8 @@ class RunSpec:
             raise BadInput("The question is empty; ask something.")
         if len(self.question) > MAX_QUESTION:
             raise BadInput(
-                f"The question has {len(self.question)} characters; at most {MAX_QUESTION} are read."
+                f"The question has {len(self.question)} characters; "
+                f"at most {MAX_QUESTION} are read."
             )
 
 

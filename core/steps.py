@@ -48,6 +48,8 @@ class Emit(NamedTuple):
 
 
 T = TypeVar("T")
+DIn = TypeVar("DIn", bound=Frozen)
+DSet = TypeVar("DSet", bound=SystemSettings)
 P = ParamSpec("P")
 Stage: TypeAlias = Generator[Emit, None, T]
 
@@ -73,9 +75,7 @@ def emit(deps: Deps, *events: Event) -> Stage[None]:
     yield Emit(events, deps.stage)
 
 
-def decide(
-    deps: Deps, decider: Decider[Frozen, SystemSettings], inputs: Frozen, settings: SystemSettings
-) -> Stage[Decision]:
+def decide(deps: Deps, decider: Decider[DIn, DSet], inputs: DIn, settings: DSet) -> Stage[Decision]:
     """Take a decision and record it with everything it was taken from."""
     decision = decider(inputs, settings)
     yield from emit(
@@ -119,7 +119,7 @@ def search(
             overlap=overlap,
         ),
     )
-    request = {"query": query, "k": k, "channel": channel, "access": _access(deps)}
+    request: JsonObject = {"query": query, "k": k, "channel": channel, "access": _access(deps)}
     deps.ledger.charge(rounds=1)
     hits: list[Scored]
     called, hits, failure = _call_retriever(
@@ -155,7 +155,7 @@ def read(deps: Deps, passage_id: str) -> Stage[Passage]:
     Raises:
         StaleIndex: there is none of that id.
     """
-    request = {"passage_id": passage_id, "access": _access(deps)}
+    request: JsonObject = {"passage_id": passage_id, "access": _access(deps)}
     called, passage, failure = _call_retriever(
         deps, "read", request, lambda: deps.retriever.read(passage_id, deps.access)
     )

@@ -1,0 +1,45 @@
+"""BeliefRAG: a belief over the evidence decides whether to retrieve, correct, answer or stop."""
+
+from core.systems.beliefrag.controller import run
+from core.systems.beliefrag.decide import ACT
+from core.systems.beliefrag.settings import BeliefRAGSettings
+from core.systems.definition import StageNode, System
+
+SYSTEM = System(
+    name="beliefrag",
+    title="BeliefRAG",
+    kind="system",
+    summary="Keeps a belief over sufficiency, reliability, conflict, uncertainty, gap and cost, "
+    "and lets fixed gates choose between retrieving, correcting, answering and stopping.",
+    run=run,
+    settings=BeliefRAGSettings,
+    deciders=(ACT,),
+    stages=(
+        StageNode(
+            "measure",
+            "Measure",
+            "Signals of the evidence, then the belief",
+            ("reasoner.verify",),
+        ),
+        StageNode("decide", "Decide", "Gates in their order"),
+        StageNode(
+            "retrieve",
+            "Retrieve",
+            "Write a query and search",
+            ("reasoner.write_query", "retriever.search"),
+        ),
+        StageNode("verify", "Verify", "Prune what was flagged"),
+        StageNode("rewrite", "Rewrite", "Reformulate the query", ("reasoner.rewrite",)),
+        StageNode("answer", "Answer", "Read and ground", ("reasoner.answer",)),
+    ),
+    edges=(
+        ("measure", "decide"),
+        ("decide", "retrieve"),
+        ("decide", "verify"),
+        ("decide", "rewrite"),
+        ("decide", "answer"),
+        ("verify", "decide"),
+        ("rewrite", "decide"),
+        ("retrieve", "measure"),
+    ),
+)

@@ -1,0 +1,64 @@
+"""Fitted models of BeliefRAG, by profile: p(answerable) and retrieval value."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from core.types import Finite, Frozen, Unit
+
+if TYPE_CHECKING:
+    from core.systems.beliefrag.settings import BeliefRAGSettings
+
+
+class Answerability(Frozen):
+    """Logistic coefficients of p_ans over the seven diagnostics."""
+
+    intercept: Finite
+    support: Finite = 0.0
+    relevance: Finite = 0.0
+    gap: Finite = 0.0
+    uncertainty: Finite = 0.0
+    conflict: Finite = 0.0
+    novelty: Finite = 0.0
+    cost: Finite = 0.0
+
+
+class RetrievalValue(Frozen):
+    """p_flip: logistic coefficients, or where nothing is fitted a table by rounds used."""
+
+    intercept: Finite = 0.0
+    rounds: Finite = 0.0
+    novelty: Finite = 0.0
+    sufficiency: Finite = 0.0
+    by_rounds: tuple[Unit, ...] = ()
+
+
+class Profile(Frozen):
+    """Both models and where they come from."""
+
+    name: str
+    source: str
+    answerability: Answerability
+    retrieval_value: RetrievalValue
+
+
+@cache
+def profile(name: str) -> Profile:
+    """The bundled profile of that name."""
+    text = files(__package__).joinpath("fitted", f"{name}.json").read_text(encoding="utf-8")
+    return Profile.model_validate(json.loads(text))
+
+
+def resolve(settings: BeliefRAGSettings, reasoner: str) -> tuple[Answerability, RetrievalValue]:
+    """The models in force: the person's own, else the profile's; ``auto`` goes by the reasoner."""
+    name = settings.profile
+    if name == "auto":
+        name = "extractive" if reasoner == "extractive" else "paper"
+    chosen = profile(name)
+    return (
+        settings.answerability or chosen.answerability,
+        settings.retrieval_value or chosen.retrieval_value,
+    )

@@ -1,0 +1,42 @@
+"""What a system is: the type that every system's module fills in once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from core.decisions import Decider
+from core.ports import Deps
+from core.settings import SystemSettings
+from core.steps import Emit
+from core.types import Frozen
+
+
+@dataclass(frozen=True, slots=True)
+class StageNode:
+    """One stage of a system's diagram; ``calls`` are the port tasks it may call."""
+
+    name: str
+    title: str
+    summary: str
+    calls: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """One adaptive-RAG method: its controller, its knobs, its decisions, its diagram.
+
+    ``run(question, deps, settings)`` is a generator of emissions that ends with ``RunFinished``.
+    """
+
+    name: str
+    title: str
+    kind: Literal["system", "baseline"]
+    summary: str
+    run: Callable[[str, Deps, Any], Iterator[Emit]]
+    settings: type[SystemSettings]
+    deciders: tuple[Decider[Any, Any], ...]
+    stages: tuple[StageNode, ...]
+    edges: tuple[tuple[str, str], ...]
+    payloads: tuple[tuple[str, type[Frozen]], ...] = ()
