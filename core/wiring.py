@@ -1,0 +1,110 @@
+"""The only place that knows the adapters: builds what a run acts on.
+
+A :class:`Workbench` is one workspace of one data directory: its corpora, its journal, and the
+ports for a run over one of its corpora.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from platformdirs import user_data_path
+
+from core.adapters.clock import SystemClock
+from core.adapters.embeddings import SentenceEmbedder
+from core.adapters.tokens import MiniLMTokens
+from core.journal import Journal
+from core.ports import Clock, Deps, Reasoner, TokenCounter
+from core.retrieval.index import Index
+from core.retrieval.library import Library
+from core.types import Access
+
+EXTRACTIVE = "extractive"
+SHARED_WORKSPACE = "shared"
+
+
+def data_dir() -> Path:
+    """Where corpora and runs are kept: ``RAG_INSPECTOR_DATA``, or the user's data directory."""
+    configured = os.environ.get("RAG_INSPECTOR_DATA")
+    return Path(configured) if configured else user_data_path("rag-inspector", appauthor=False)
+
+
+@dataclass
+class Workbench:
+    """One workspace: its corpora, its journal, and the ports for its runs."""
+
+    root: Path = field(default_factory=data_dir)
+    workspace: str = SHARED_WORKSPACE
+    journal_dir: Path | None = None
+    embedder: SentenceEmbedder = field(default_factory=SentenceEmbedder)
+    tokens: TokenCounter = field(default_factory=MiniLMTokens)
+    clock: Clock = field(default_factory=SystemClock)
+
+    @cached_property
+    def library(self) -> Library:
+        """The corpora of this workspace and the bundled ones."""
+        return Library(self.root, self.workspace, self.embedder)
+
+    @cached_property
+    def journal(self) -> Journal:
+        """The runs of this workspace (``DATABASE_URL`` where set)."""
+        place = os.environ.get("DATABASE_URL") if self.journal_dir is None else None
+        return Journal(place or self.journal_dir or self.root, self.workspace)
+
+    def deps(
+        self,
+        corpus: str,
+        model: str = EXTRACTIVE,
+        access: Access | None = None,
+        api_key: str | None = None,
+        api_base: str | None = None,
+    ) -> Deps:
+        """Ports for runs over a corpus that is indexed.
+
+        Raises:
+            BadInput: no such corpus, not indexed yet, or a model that cannot be used.
+        """
+        index = self.library.open(corpus)
+        return self.deps_over(index, model, access, api_key, api_base)
+
+    def deps_over(
+        self,
+        index: Index,
+        model: str = EXTRACTIVE,
+        access: Access | None = None,
+        api_key: str | None = None,
+        api_base: str | None = None,
+    ) -> Deps:
+        """Ports for runs over an open index."""
+        return Deps(
+            retriever=index.retriever(),
+            reasoner=self.reasoner(index, model, api_key, api_base),
+            tokens=self.tokens,
+            clock=self.clock,
+            access=access or Access(),
+        )
+
+    def reasoner(
+        self,
+        index: Index,
+        model: str = EXTRACTIVE,
+        api_key: str | None = None,
+        api_base: str | None = None,
+    ) -> Reasoner:
+        """The extractive reasoner over the index, or a language model through litellm."""
+        if model == EXTRACTIVE:
+            from core.reasoning.extractive.reasoner import ExtractiveReasoner
+
+            return ExtractiveReasoner(index.text_view(), self.tokens)
+        from core.reasoning.llm.reasoner import LLMReasoner
+
+        return LLMReasoner.for_model(model, self.tokens, api_key, api_base)
+
+
+def warm_up(workbench: Workbench) -> Callable[[], None]:
+    """What to run in a thread while a page paints: imports and loads the embedding model."""
+    return lambda: workbench.embedder.load() and None
