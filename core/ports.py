@@ -8,7 +8,7 @@ therefore need one method. Every call of a port is journaled as ``Called``, with
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Generic, Literal, Protocol, TypeVar
 
@@ -506,10 +506,11 @@ class CallContext:
     """The stage of the port call under way, and what port wrappers have to say of it.
 
     Steps set ``stage`` before a call and journal ``notices`` after it; fault wrappers read the
-    one and leave the other.
+    one and leave the other. ``seq`` is that of the newest step of the run, -1 before the first.
     """
 
     stage: str = ""
+    seq: int = -1
     notices: list[FaultInjected | Warned] = field(default_factory=list)
 
 
@@ -532,8 +533,27 @@ class Deps:
     stage: str = "run"
 
     def for_run(self, budgets: Budgets) -> Deps:
-        """The same ports with a new ledger, for one run."""
-        return replace(self, ledger=Ledger(budgets, self.clock.monotonic))
+        """The same ports with a new ledger and context, for one run.
+
+        A port that keeps something of a run (a wrapper) offers ``bind(context)``, which gives
+        the port to use in that run.
+        """
+        context = CallContext()
+        return replace(
+            self,
+            ledger=Ledger(budgets, self.clock.monotonic),
+            context=context,
+            retriever=_bound(self.retriever, context),
+            reasoner=_bound(self.reasoner, context),
+        )
+
+
+PortT = TypeVar("PortT")
+
+
+def _bound(port: PortT, context: CallContext) -> PortT:
+    bind: Callable[[CallContext], PortT] | None = getattr(port, "bind", None)
+    return port if bind is None else bind(context)
 
 
 def parse_response(port: Port, task: str, response: JsonValue) -> Frozen:

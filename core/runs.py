@@ -7,11 +7,11 @@ before anyone sees them, and turns errors and cancellation into the run's termin
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from core import contracts
+from core import contracts, faults
 from core.errors import BadInput, JournalError, RagError, RunCancelled
 from core.events import (
     MAIN,
@@ -25,6 +25,7 @@ from core.events import (
     Step,
     Warned,
 )
+from core.faults import Fault
 from core.ports import Deps
 from core.registry import System
 from core.settings import SystemSettings
@@ -50,7 +51,11 @@ def new_run_id() -> str:
 
 @dataclass(frozen=True, slots=True)
 class RunSpec:
-    """Everything that determines a run, besides the world behind the ports."""
+    """Everything that determines a run, besides the world behind the ports.
+
+    Raises:
+        BadInput: an empty or overlong question, or a fault that the system cannot meet.
+    """
 
     system: System
     question: str
@@ -59,6 +64,7 @@ class RunSpec:
     seed: int = 0
     origin: Origin = "live"
     parent: ParentStep | None = None
+    faults: tuple[Fault, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.question.strip():
@@ -85,39 +91,37 @@ def execute(
     short of the process dying; closing this iterator also ends the run as ``cancelled``.
 
     Raises:
-        JournalError: the journal cannot take a step; the run stands as far as it was kept.
+        JournalError: the journal cannot take a step nor the end of the run; the run stands as
+            far as it was kept.
     """
-    deps = deps.for_run(spec.settings.budgets())
+    deps = faults.wrap(deps, spec.faults).for_run(spec.settings.budgets())
+    journal = faults.wrap_recorder(journal, spec.faults, spec.system)
     stamp = _Stamp(spec.run_id, deps)
     started = Emit((_started(spec, deps),), "start")
     controller = spec.system.run(spec.question, deps, spec.settings)
-    finished = False
     try:
         for emission in _chain(started, controller):
+            steps = stamp.keep(emission, journal)
+            yield from steps
+            if stamp.finished:
+                return
             if cancelled():
                 raise RunCancelled("The run was stopped.")
-            steps = stamp(emission)
-            if not steps:
-                continue
-            journal.append(steps)
-            finished = isinstance(steps[-1].event, RunFinished)
-            yield from steps
-            if finished:
-                return
         raise RuntimeError(f"{spec.system.name} ended without a RunFinished event")
     except GeneratorExit:
         _close(controller)
-        if not finished:
-            end = _terminal(RunCancelled("The reader of the run went away."), stamp, deps)
-            journal.append(stamp(end))
-        raise
-    except JournalError:
-        _close(controller)
+        if not stamp.finished:
+            gone = RunCancelled("The reader of the run went away.")
+            stamp.keep(_terminal(gone, stamp, deps), journal)
         raise
     except Exception as error:
         _close(controller)
-        steps = stamp(_terminal(error, stamp, deps))
-        journal.append(steps)
+        if stamp.finished:
+            raise
+        try:  # where the disk was full, these few bytes may still fit
+            steps = stamp.keep(_terminal(error, stamp, deps), journal)
+        except JournalError:
+            raise error from None
         yield from steps
         if not isinstance(error, RagError):
             raise
@@ -156,12 +160,12 @@ def _terminal(error: Exception, stamp: _Stamp, deps: Deps) -> Emit:
     if isinstance(error, RagError):
         terminal, stage, code, message = (
             error.terminal,
-            error.stage or stamp.stage,
+            error.stage or stamp.past.stage,
             error.reason_code,
             error.message,
         )
     else:
-        terminal, stage, code = "failed", stamp.stage, "internal_error"
+        terminal, stage, code = "failed", stamp.past.stage, "internal_error"
         message = f"An internal error ended the run ({type(error).__name__})."
     notices, deps.context.notices = deps.context.notices, []
     warned = Warned(fault=code, where=stage, effect=message)
@@ -171,35 +175,63 @@ def _terminal(error: Exception, stamp: _Stamp, deps: Deps) -> Emit:
         answer=None,
         grounded=False,
         citations=(),
-        evidence=tuple(stamp.evidence),
+        evidence=stamp.past.evidence,
         usage=deps.ledger.usage(),
         reason=message,
     )
-    return Emit((*notices, warned, finished), stage)
+    return Emit((*notices, *getattr(error, "notices", ()), warned, finished), stage)
+
+
+@dataclass(frozen=True, slots=True)
+class _Past:
+    """What the envelopes of a run need of its kept steps."""
+
+    seq: int = 0
+    stage: str = "start"
+    last: Mapping[str, int] = field(default_factory=dict)
+    shown: frozenset[str] = frozenset()
+    evidence: tuple[str, ...] = ()
+    finished: bool = False
+
+    def after(self, step: Step) -> _Past:
+        event = step.event
+        shown, evidence = self.shown, self.evidence
+        if isinstance(event, PassagesShown):
+            shown = shown.union(p.id for p in event.passages)
+        elif isinstance(event, EvidenceChanged):
+            kept = tuple(i for i in evidence if i not in event.removed)
+            evidence = (*kept, *(i for i in event.added if i not in kept))
+        return _Past(
+            step.seq + 1,
+            step.stage,
+            {**self.last, step.branch: step.seq},
+            shown,
+            evidence,
+            isinstance(event, RunFinished),
+        )
 
 
 class _Stamp:
-    """Puts events into envelopes; keeps what the envelopes of a run need of the past."""
+    """Puts events into envelopes and has them kept; moves on only over what was kept."""
 
     def __init__(self, run_id: str, deps: Deps) -> None:
         self.run_id, self.deps = run_id, deps
-        self.stage = "start"
-        self.seq = 0
-        self.evidence: list[str] = []
-        self._last: dict[str, int] = {}
-        self._shown: set[str] = set()
+        self.past = _Past()
 
-    def __call__(self, emission: Emit) -> list[Step]:
-        self.stage = emission.stage
-        steps = []
+    @property
+    def finished(self) -> bool:
+        return self.past.finished
+
+    def keep(self, emission: Emit, journal: Recorder) -> list[Step]:
+        steps, past = [], self.past
         for emitted in emission.events:
-            event = self._once(emitted)
+            event = _once(emitted, past.shown)
             if event is None:
                 continue
             step = Step(
                 run_id=self.run_id,
-                seq=self.seq,
-                parent_seq=self._last.get(emission.branch, self._last.get(MAIN)),
+                seq=past.seq,
+                parent_seq=past.last.get(emission.branch, past.last.get(MAIN)),
                 branch=emission.branch,
                 at=self.deps.clock.now(),
                 elapsed_ms=round(1000 * self.deps.ledger.seconds(), 3),
@@ -208,18 +240,17 @@ class _Stamp:
                 event=event,
             )
             contracts.check(step)
-            self._last[emission.branch] = self.seq
-            self.seq += 1
+            past = past.after(step)
             steps.append(step)
+        if steps:
+            journal.append(steps)
+            self.past = past
         return steps
 
-    def _once(self, event: Event) -> Event | None:
-        if isinstance(event, PassagesShown):
-            fresh = tuple(p for p in event.passages if p.id not in self._shown)
-            self._shown.update(p.id for p in fresh)
-            return PassagesShown(passages=fresh) if fresh else None
-        if isinstance(event, EvidenceChanged):
-            gone = set(event.removed)
-            self.evidence = [i for i in self.evidence if i not in gone]
-            self.evidence += [i for i in event.added if i not in self.evidence]
+
+def _once(event: Event, shown: frozenset[str]) -> Event | None:
+    """The event, with passages that were shown before left out; None if nothing is left."""
+    if not isinstance(event, PassagesShown):
         return event
+    fresh = {p.id: p for p in event.passages if p.id not in shown}
+    return PassagesShown(passages=tuple(fresh.values())) if fresh else None

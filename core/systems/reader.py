@@ -44,9 +44,7 @@ def answer(
     """
     deps.ledger.release()
     deps.ledger.require(stage=deps.stage, actions=1, calls=1)
-    passages = evidence.window(window)
-    while len(passages) > 1 and not _fits(deps, question, passages):
-        passages = passages[:-1]
+    passages = readable(deps, question, evidence, window)
     if not _fits(deps, question, passages):
         need = answer_tokens(deps, question, passages)
         raise BudgetExhausted("tokens", need, deps.ledger.left("tokens"), stage=deps.stage)
@@ -61,6 +59,17 @@ def answer(
         yield from finish(
             deps, "abstained", "no_answer", evidence, "The reader found no answer in the evidence."
         )
+
+
+def readable(deps: Deps, question: str, evidence: EvidenceSet, window: int) -> tuple[Passage, ...]:
+    """The window's best passages, as many whole ones as the budget lets in, at least one of them.
+
+    What was reserved for the answer is to be released before.
+    """
+    passages = evidence.window(window)
+    while len(passages) > 1 and not _fits(deps, question, passages):
+        passages = passages[:-1]
+    return passages
 
 
 def _fits(deps: Deps, question: str, passages: tuple[Passage, ...]) -> bool:

@@ -111,9 +111,14 @@ def act(deps: Deps, outcome: str, state: State, settings: BeliefRAGSettings) -> 
 @stage("decide")
 def choose(deps: Deps, state: State, settings: BeliefRAGSettings) -> Stage[Decision]:
     """Record the raw history and decide from it."""
+    return (yield from decide(deps, ACT, decision_inputs(deps, state, settings), settings))
+
+
+def decision_inputs(deps: Deps, state: State, settings: BeliefRAGSettings) -> BeliefInputs:
+    """The raw history that the decision at this state is taken from."""
     usage = deps.ledger.usage()
     query_cost, verify_cost = _step_costs(deps, state, settings)
-    inputs = BeliefInputs(
+    return BeliefInputs(
         reasoner=deps.reasoner.name,
         observations=state.observations,
         rounds=usage.rounds,
@@ -127,7 +132,6 @@ def choose(deps: Deps, state: State, settings: BeliefRAGSettings) -> Stage[Decis
         retrieve_tokens=query_cost + verify_cost,
         correction_tokens=2 * query_cost + verify_cost,
     )
-    return (yield from decide(deps, ACT, inputs, settings))
 
 
 @stage("measure")
