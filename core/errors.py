@@ -24,6 +24,7 @@ Terminal = Literal[
 class RagError(Exception):
     """Base of every expected failure.
 
+    ``notices`` are events that tell how it came about, journaled before the run's end.
     ``code`` is stable and machine-readable; ``terminal`` is how a run ends when nothing
     below ``runs.execute`` handles the error; ``retryable`` says whether the same call may
     succeed later without any change.
@@ -32,6 +33,7 @@ class RagError(Exception):
     code: ClassVar[str] = "error"
     terminal: ClassVar[Terminal] = "failed"
     retryable: ClassVar[bool] = False
+    notices: tuple[Any, ...] = ()
 
     def __init__(self, message: str, *, stage: str = "", code: str | None = None) -> None:
         super().__init__(message)

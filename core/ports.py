@@ -543,15 +543,16 @@ class Deps:
             self,
             ledger=Ledger(budgets, self.clock.monotonic),
             context=context,
-            retriever=_bound(self.retriever, context),
-            reasoner=_bound(self.reasoner, context),
+            retriever=bound(self.retriever, context),
+            reasoner=bound(self.reasoner, context),
         )
 
 
 PortT = TypeVar("PortT")
 
 
-def _bound(port: PortT, context: CallContext) -> PortT:
+def bound(port: PortT, context: CallContext) -> PortT:
+    """The port for one run: ``port.bind(context)`` where it offers that, else itself."""
     bind: Callable[[CallContext], PortT] | None = getattr(port, "bind", None)
     return port if bind is None else bind(context)
 

@@ -74,6 +74,8 @@ class RunSpec:
                 f"The question has {len(self.question)} characters; "
                 f"at most {MAX_QUESTION} are read."
             )
+        for fault in self.faults:
+            fault.check(self.system)
 
 
 MAX_QUESTION = 4_000
@@ -179,7 +181,11 @@ def _terminal(error: Exception, stamp: _Stamp, deps: Deps) -> Emit:
         usage=deps.ledger.usage(),
         reason=message,
     )
-    return Emit((*notices, *getattr(error, "notices", ()), warned, finished), stage)
+    return Emit((*notices, *_notices(error), warned, finished), stage)
+
+
+def _notices(error: Exception) -> tuple[Event, ...]:
+    return error.notices if isinstance(error, RagError) else ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,354 @@
+"""Faults injected on purpose, by wrapping ports; every system meets them alike.
+
+A fault is written ``NAME[@stage]``; without a stage it strikes at every call that it can.
+Each strike leaves a ``FaultInjected`` notice, which is journaled beside the call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from core import malformed
+from core.errors import (
+    AuthenticationFailed,
+    BadInput,
+    BudgetExhausted,
+    ContextTooLong,
+    JournalFull,
+    ModelRefusal,
+    ModelTimeout,
+    RagError,
+    RateLimited,
+    ReasonerError,
+    RetrieverError,
+    RetrieverTimeout,
+    StaleIndex,
+)
+from core.events import FaultInjected, Step
+from core.ports import (
+    Allowance,
+    CallContext,
+    ClaimsRequest,
+    ClaimVerdict,
+    ClaimVerdicts,
+    Deps,
+    ForageReply,
+    ForageRequest,
+    GradeRequest,
+    Grades,
+    PassageGrade,
+    Performed,
+    Reasoner,
+    Rep,
+    Reply,
+    Req,
+    Request,
+    Retriever,
+    Rewrite,
+    RewriteRequest,
+    Task,
+    Verification,
+    VerifyRequest,
+    WriteQueryRequest,
+    WrittenQuery,
+    bound,
+)
+from core.reasoning.replies import validate_reply
+from core.settings import unknown_name
+from core.systems.definition import System
+from core.types import Access, Channel, CorpusRef, Metadata, Passage, Scored
+
+RETRIEVER_ERRORS: dict[str, Callable[[], RetrieverError]] = {
+    "retriever-timeout": lambda: RetrieverTimeout(
+        "The retriever did not answer in time; try again later."
+    ),
+    "retriever-error": lambda: RetrieverError("The retriever failed; check the index's health."),
+    "stale-index": lambda: StaleIndex(
+        "The index names a document that is gone; re-index the corpus."
+    ),
+}
+MODEL_ERRORS: dict[str, Callable[[], ReasonerError]] = {
+    "model-refusal": lambda: ModelRefusal(
+        "The model declined to answer; rephrase the question or choose another reasoner."
+    ),
+    "model-timeout": lambda: ModelTimeout("The model did not answer in time; try again later."),
+    "rate-limit": lambda: RateLimited("The provider limits the rate of calls; wait and try again."),
+    "auth-error": lambda: AuthenticationFailed(
+        "The provider refused the key; set a valid one or choose the extractive reasoner."
+    ),
+    "context-too-long": lambda: ContextTooLong(
+        "The prompt does not fit the model's context; show it fewer passages."
+    ),
+}
+VERIFIER_TASKS = ("verify", "grade", "check_claims")
+REWRITE_TASKS = ("write_query", "rewrite", "forage_turn")
+REGION_CALL = "retriever.region"
+"""The port task that a system with a retrieval region declares in its stages' ``calls``."""
+
+FAULTS: dict[str, str] = {
+    "retriever-timeout": "every search or read times out",
+    "retriever-error": "every search or read fails",
+    "empty-shard": "every search finds nothing",
+    "corrupt-metadata": "retrieved passages carry a wrong digest, span and metadata",
+    "evidence-outside-region": "a passage from outside the committed region is returned",
+    "stale-index": "the index names a document that is gone",
+    "verifier-error": "the verifier fails",
+    "always-irrelevant": "the verifier finds every passage irrelevant",
+    "repeated-rewrite": "every written query repeats the last one",
+    "malformed-output": "replies are malformed, in turn in each of the known forms",
+    "model-refusal": "the model declines",
+    "model-timeout": "the model does not answer in time",
+    "rate-limit": "the provider limits the rate of calls",
+    "auth-error": "the provider refuses the key",
+    "context-too-long": "the prompt does not fit the model's context",
+    "budget-exhausted": "the budget is found exhausted",
+    "disk-full": "the disk is full when steps are to be kept, once",
+}
+"""Every fault by name, and what it does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A fault and the stage it strikes in; None is every stage.
+
+    ``forms`` restricts ``malformed-output`` to some of ``malformed.FORMS``.
+    """
+
+    name: str
+    stage: str | None = None
+    forms: tuple[str, ...] = malformed.FORMS
+
+    @classmethod
+    def parse(cls, text: str) -> Fault:
+        """A fault written ``NAME[@stage]``.
+
+        Raises:
+            BadInput: there is no such fault; all are listed.
+        """
+        name, at, stage = text.strip().partition("@")
+        if name not in FAULTS:
+            raise BadInput(unknown_name("fault", name, FAULTS))
+        if at and not stage:
+            raise BadInput(f"The fault {name!r} names no stage after '@'; leave '@' out for all.")
+        return cls(name, stage or None)
+
+    def check(self, system: System) -> None:
+        """Refuse a fault that the system cannot meet.
+
+        Raises:
+            BadInput: the system has no such stage (its stages are listed), or no region.
+        """
+        stages = [node.name for node in system.stages]
+        if self.stage is not None and self.stage not in stages:
+            raise BadInput(unknown_name(f"stage of {system.name}", self.stage, stages))
+        if self.name == "evidence-outside-region" and not any(
+            REGION_CALL in node.calls for node in system.stages
+        ):
+            raise BadInput(
+                f"{system.title} has no retrieval region, so no evidence can lie outside one; "
+                "choose another fault or system."
+            )
+
+    def strikes(self, stage: str) -> bool:
+        """Whether it strikes in this stage."""
+        return self.stage is None or self.stage == stage
+
+
+def wrap(deps: Deps, chosen: tuple[Fault, ...]) -> Deps:
+    """The same ports with these faults in them."""
+    if not chosen:
+        return deps
+    return replace(
+        deps,
+        retriever=_FaultyRetriever(deps.retriever, chosen, CallContext()),
+        reasoner=_FaultyReasoner(deps.reasoner, chosen, CallContext()),
+    )
+
+
+class _Faulty:
+    def __init__(self, chosen: tuple[Fault, ...], context: CallContext) -> None:
+        self.chosen, self.context = chosen, context
+
+    def striking(self, *names: str) -> Fault | None:
+        """The first chosen fault of these names that strikes in the current stage."""
+        stage = self.context.stage
+        return next((f for f in self.chosen if f.name in names and f.strikes(stage)), None)
+
+    def notice(self, fault: Fault, task: str) -> None:
+        effect = FAULTS[fault.name]
+        where = f"{self.context.stage}: {task}"
+        self.context.notices.append(FaultInjected(fault=fault.name, where=where, effect=effect))
+
+    def out_of_budget(self, task: str) -> None:
+        if fault := self.striking("budget-exhausted"):
+            self.notice(fault, task)
+            raise BudgetExhausted("tokens", 1, 0, stage=self.context.stage)
+
+
+class _FaultyRetriever(_Faulty):
+    def __init__(self, inner: Retriever, chosen: tuple[Fault, ...], context: CallContext) -> None:
+        super().__init__(chosen, context)
+        self.inner = inner
+
+    def bind(self, context: CallContext) -> _FaultyRetriever:
+        return _FaultyRetriever(bound(self.inner, context), self.chosen, context)
+
+    @property
+    def corpus(self) -> CorpusRef:
+        return self.inner.corpus
+
+    def search(self, query: str, k: int, channel: Channel, access: Access) -> list[Scored]:
+        self._fail("search")
+        if fault := self.striking("empty-shard"):
+            self.notice(fault, "search")
+            return []
+        hits = self.inner.search(query, k, channel, access)
+        if fault := self.striking("corrupt-metadata"):
+            self.notice(fault, "search")
+            return [
+                hit.model_copy(update={"passage": corrupted(hit.passage)}) if n % 2 == 0 else hit
+                for n, hit in enumerate(hits)
+            ]
+        return hits
+
+    def read(self, passage_id: str, access: Access) -> Passage:
+        self._fail("read")
+        passage = self.inner.read(passage_id, access)
+        if fault := self.striking("corrupt-metadata"):
+            self.notice(fault, "read")
+            return corrupted(passage)
+        return passage
+
+    def neighbours(self, passage_id: str, width: int, access: Access) -> list[Passage]:
+        self._fail("neighbours")
+        return self.inner.neighbours(passage_id, width, access)
+
+    def _fail(self, task: str) -> None:
+        self.out_of_budget(task)
+        if fault := self.striking(*RETRIEVER_ERRORS):
+            self.notice(fault, task)
+            raise RETRIEVER_ERRORS[fault.name]()
+
+
+def corrupted(passage: Passage) -> Passage:
+    """The passage with a digest and a span that do not fit its text, and absurd metadata."""
+    return passage.model_copy(
+        update={
+            "digest": "0" * 16,
+            "end": passage.start,
+            "metadata": Metadata(date="99/99/9999", superseded_by=passage.document),
+        }
+    )
+
+
+class _FaultyReasoner(_Faulty):
+    def __init__(self, inner: Reasoner, chosen: tuple[Fault, ...], context: CallContext) -> None:
+        super().__init__(chosen, context)
+        self.inner = inner
+        self._malformed = 0
+
+    def bind(self, context: CallContext) -> _FaultyReasoner:
+        return _FaultyReasoner(bound(self.inner, context), self.chosen, context)
+
+    @property
+    def name(self) -> str:
+        return self.inner.name
+
+    @property
+    def model(self) -> str | None:
+        return self.inner.model
+
+    def tokens_in(self, task: Task[Req, Rep], request: Req) -> int:
+        return self.inner.tokens_in(task, request)
+
+    def perform(self, task: Task[Req, Rep], request: Req, allowance: Allowance) -> Performed[Rep]:
+        self.out_of_budget(task.name)
+        if fault := self.striking(*MODEL_ERRORS):
+            self.notice(fault, task.name)
+            raise MODEL_ERRORS[fault.name]()
+        if task.name in VERIFIER_TASKS and (fault := self.striking("verifier-error")):
+            self.notice(fault, task.name)
+            raise ReasonerError("The verifier failed; try again.", code="verifier_error")
+        if fault := self.striking("malformed-output"):
+            self.notice(fault, task.name)
+            form = fault.forms[self._malformed % len(fault.forms)]
+            self._malformed += 1
+            good = self.inner.perform(task, request, allowance)
+            return replace(good, value=validate_reply(task, malformed.reply(form, good.value)))
+        name = "always-irrelevant" if task.name in VERIFIER_TASKS else "repeated-rewrite"
+        if task.name in (*VERIFIER_TASKS, *REWRITE_TASKS) and (fault := self.striking(name)):
+            self.notice(fault, task.name)
+            value = _irrelevant(request) if task.name in VERIFIER_TASKS else _repeated(request)
+            return Performed(task.reply.model_validate(value.model_dump()))
+        return self.inner.perform(task, request, allowance)
+
+
+def _irrelevant(request: Request) -> Reply:
+    if isinstance(request, VerifyRequest):
+        ids = tuple(p.id for p in request.passages)
+        return Verification(support=0, conflict=0, uncertainty=1, gap=1, unhelpful=ids)
+    if isinstance(request, GradeRequest):
+        grades = tuple(
+            PassageGrade(passage_id=p.id, relevance=0, authority=0, currency=0)
+            for p in request.passages
+        )
+        return Grades(passages=grades, sufficiency=0)
+    assert isinstance(request, ClaimsRequest)
+    return ClaimVerdicts(
+        verdicts=tuple(
+            ClaimVerdict(index=n, verdict="unsupported") for n in range(len(request.claims))
+        )
+    )
+
+
+def _repeated(request: Request) -> Reply:
+    if isinstance(request, ForageRequest):
+        last = request.transcript[-1].action if request.transcript else ""
+        return ForageReply(text=last or f"RANK: {request.question}")
+    assert isinstance(request, WriteQueryRequest)
+    query = request.previous[-1] if request.previous else request.question
+    if isinstance(request, RewriteRequest):
+        return Rewrite(query=query, transformation="none", rationale="the same again")
+    return WrittenQuery(query=query, rationale="the same again")
+
+
+class Recorder(Protocol):
+    """Where steps go (``runs.Recorder``)."""
+
+    def append(self, steps: list[Step]) -> None:
+        """Keep these steps."""
+
+
+def wrap_recorder(recorder: Recorder, chosen: tuple[Fault, ...], system: System) -> Recorder:
+    """The recorder with the faults that strike where steps are kept: a full disk, and an
+    exhausted budget in a stage that calls no port."""
+    silent = {node.name for node in system.stages if not node.calls}
+    here = [
+        fault
+        for fault in chosen
+        if fault.name == "disk-full" or (fault.name == "budget-exhausted" and fault.stage in silent)
+    ]
+    return _FaultyRecorder(recorder, here) if here else recorder
+
+
+class _FaultyRecorder:
+    def __init__(self, inner: Recorder, chosen: list[Fault]) -> None:
+        self.inner, self.left = inner, chosen
+
+    def append(self, steps: list[Step]) -> None:
+        stage = steps[0].stage
+        for fault in self.left:
+            if stage != "start" and fault.strikes(stage):
+                self.left.remove(fault)
+                error: RagError = JournalFull(
+                    "The disk is full; free space and resume the run.", stage=stage
+                )
+                if fault.name == "budget-exhausted":
+                    error = BudgetExhausted("tokens", 1, 0, stage=stage)
+                error.notices = (
+                    FaultInjected(fault=fault.name, where=stage, effect=FAULTS[fault.name]),
+                )
+                raise error
+        self.inner.append(steps)

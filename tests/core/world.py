@@ -1,0 +1,200 @@
+"""A small world behind the ports: a few passages, a clock that ticks, a reasoner by rules.
+
+Only ports are faked here; systems, steps, runs and the journal are the real ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from core import runs
+from core.errors import StaleIndex
+from core.events import Step
+from core.journal import Journal
+from core.ports import (
+    AnswerRequest,
+    Deps,
+    Reading,
+    Rewrite,
+    RewriteRequest,
+    Support,
+    Verification,
+    VerifyRequest,
+    WriteQueryRequest,
+    WrittenQuery,
+)
+from core.reasoning.scripted import Script, ScriptedReasoner
+from core.registry import system
+from core.types import Access, Channel, CorpusRef, Passage, Scored, digest
+
+TEXTS = {
+    "Kestrel Records": "Kestrel Records is a label. Its first signing was the drummer Ada Bell.",
+    "Ada Bell": "Ada Bell is a drummer. She founded the band Low Tide in 1987.",
+    "Low Tide": "Low Tide is a band from Whitby. Its singer is Tom Reeve.",
+    "Whitby": "Whitby is a town on the coast of Yorkshire.",
+    "Herring": "The herring is a fish. It is smoked in Whitby.",
+    "Tom Reeve": "Tom Reeve sings. He was born in Leeds.",
+}
+QUESTION = "Which band did the drummer of Kestrel Records found?"
+
+
+def passage(title: str, text: str) -> Passage:
+    return Passage(
+        id=digest(title + text),
+        document=f"{title}.md",
+        title=title,
+        text=text,
+        start=0,
+        end=len(text),
+        digest=digest(text),
+    )
+
+
+PASSAGES = tuple(passage(title, text) for title, text in TEXTS.items())
+
+
+class Words:
+    """Counts words as tokens."""
+
+    def count(self, text: str) -> int:
+        return len(text.split())
+
+
+class TickingClock:
+    """Each look at it takes a millisecond."""
+
+    def __init__(self) -> None:
+        self.ticks = 0
+
+    def monotonic(self) -> float:
+        self.ticks += 1
+        return self.ticks / 1000
+
+    def now(self) -> datetime:
+        return datetime(2024, 5, 1, tzinfo=UTC) + timedelta(milliseconds=self.ticks)
+
+
+class WordRetriever:
+    """Ranks by shared words; counts its searches."""
+
+    corpus = CorpusRef(id="world", version="1")
+
+    def __init__(self, passages: tuple[Passage, ...] = PASSAGES) -> None:
+        self.passages, self.searches = passages, 0
+
+    def search(self, query: str, k: int, channel: Channel, access: Access) -> list[Scored]:
+        self.searches += 1
+        words = set(query.lower().replace("?", "").split())
+        scored = []
+        for p in self.passages:
+            shared = len(words & set(f"{p.title} {p.text}".lower().replace(".", "").split()))
+            if shared and access.allows(p.metadata):
+                scored.append((-shared, p.id, p))
+        scored.sort()
+        return [
+            Scored(passage=p, score=-s, calibrated=-s / (1 - s), rank=n, lexical=-s)
+            for n, (s, _, p) in enumerate(scored[:k], start=1)
+        ]
+
+    def read(self, passage_id: str, access: Access) -> Passage:
+        for p in self.passages:
+            if p.id == passage_id and access.allows(p.metadata):
+                return p
+        raise StaleIndex("There is no such passage; re-index the corpus.")
+
+    def neighbours(self, passage_id: str, width: int, access: Access) -> list[Passage]:
+        return []
+
+
+def _verify(request: Any) -> Verification:
+    assert isinstance(request, VerifyRequest)
+    titles = {p.title for p in request.passages}
+    unhelpful = tuple(p.id for p in request.passages if p.title in ("Herring", "Whitby"))
+    found = "Ada Bell" in titles
+    return Verification(
+        support=0.8 if found else 0.3,
+        conflict=0.0,
+        uncertainty=0.3 if found else 0.8,
+        gap=0.2 if found else 0.7,
+        unhelpful=unhelpful,
+        draft="Low Tide" if found else "",
+    )
+
+
+def _write_query(request: Any) -> WrittenQuery:
+    assert isinstance(request, WriteQueryRequest)
+    known = [p.title for p in request.passages]
+    fresh = [t for t in TEXTS if t not in known]
+    if not fresh:
+        return WrittenQuery(query="", rationale="all is held", nothing_missing=True)
+    return WrittenQuery(query=f"{fresh[0]} band", rationale="a new name", bridge=fresh[0])
+
+
+def _rewrite(request: Any) -> Rewrite:
+    assert isinstance(request, RewriteRequest)
+    return Rewrite(
+        query=f"{request.question} drummer {len(request.previous)}",
+        transformation="keywords",
+        rationale="fewer words",
+    )
+
+
+def _answer(request: Any) -> Reading:
+    assert isinstance(request, AnswerRequest)
+    for p in request.passages:
+        at = p.text.find("Low Tide")
+        if at >= 0:
+            place = Support(passage_id=p.id, start=at, end=at + len("Low Tide"))
+            return Reading(answer="Low Tide", supports=(place,), confidence=0.9)
+    return Reading(answer="")
+
+
+SCRIPT: Mapping[str, Script] = {
+    "verify": _verify,
+    "write_query": _write_query,
+    "rewrite": _rewrite,
+    "answer": _answer,
+}
+
+
+def deps(script: Mapping[str, Script] | None = None, **changes: Any) -> Deps:
+    """Fresh ports over the small world."""
+    ports: dict[str, Any] = {
+        "retriever": WordRetriever(),
+        "reasoner": ScriptedReasoner({**SCRIPT, **(script or {})}, Words()),
+        "tokens": Words(),
+        "clock": TickingClock(),
+    }
+    return Deps(**{**ports, **changes})
+
+
+class Kept:
+    """A recorder in memory."""
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        self.batches: list[int] = []
+
+    def append(self, steps: list[Step]) -> None:
+        self.steps += steps
+        self.batches.append(len(steps))
+
+
+def spec(
+    name: str = "beliefrag", question: str = QUESTION, faults: tuple[Any, ...] = (), **settings: Any
+) -> runs.RunSpec:
+    """A run of a registered system, with some settings changed."""
+    chosen = system(name)
+    return runs.RunSpec(chosen, question, chosen.settings(**settings), faults=faults)
+
+
+def run(name: str = "beliefrag", world: Deps | None = None, **changes: Any) -> list[Step]:
+    """The steps of one run in the small world."""
+    return list(runs.execute(spec(name, **changes), world or deps(), Kept()))
+
+
+def journal(directory: Path) -> Journal:
+    return Journal(directory)
