@@ -251,6 +251,7 @@ class _Stamp:
         if steps:
             journal.append(steps)
             self.past = past
+            self.deps.context.seq = past.seq - 1
         return steps
 
 
