@@ -74,6 +74,10 @@ class RunSpec:
                 f"The question has {len(self.question)} characters; "
                 f"at most {MAX_QUESTION} are read."
             )
+        try:
+            self.question.encode()
+        except UnicodeEncodeError:
+            raise BadInput("The question holds characters that are no text.") from None
         for fault in self.faults:
             fault.check(self.system)
 

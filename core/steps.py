@@ -23,6 +23,7 @@ from core.events import (
     PassagesShown,
     QueryIssued,
     Retrieved,
+    Warned,
 )
 from core.ports import (
     Allowance,
@@ -128,6 +129,7 @@ def search(
     if failure is not None:
         yield from _emit_with_notices(deps, called)
         raise failure
+    hits = _sound(deps, hits)
     listed = tuple(
         Hit(
             id=hit.passage.id,
@@ -154,10 +156,11 @@ def read(deps: Deps, passage_id: str) -> Stage[Passage]:
 
     Raises:
         StaleIndex: there is none of that id.
+        RetrieverError: the passage is corrupt, or the retriever failed.
     """
     request: JsonObject = {"passage_id": passage_id, "access": _access(deps)}
     called, passage, failure = _call_retriever(
-        deps, "read", request, lambda: deps.retriever.read(passage_id, deps.access)
+        deps, "read", request, lambda: _intact(deps.retriever.read(passage_id, deps.access))
     )
     if failure is not None:
         yield from _emit_with_notices(deps, called)
@@ -250,6 +253,32 @@ def _call_retriever(
         ms=_elapsed_ms(deps, started),
     )
     return called, value, failure
+
+
+def _is_sound(passage: Passage) -> bool:
+    """Whether the span fits the text; a span of 0:0 claims nothing."""
+    return passage.end - passage.start == len(passage.text) or passage.end == 0
+
+
+def _sound(deps: Deps, hits: list[Scored]) -> list[Scored]:
+    """The hits that can be cited; a notice tells which were left out."""
+    corrupt = [hit.passage.id for hit in hits if not _is_sound(hit.passage)]
+    if not corrupt:
+        return hits
+    effect = f"{len(corrupt)} of {len(hits)} passages were left out: their spans do not fit."
+    deps.context.notices.append(
+        Warned(fault="corrupt_evidence", where=f"{deps.stage}: search", effect=effect)
+    )
+    return [hit for hit in hits if hit.passage.id not in corrupt]
+
+
+def _intact(passage: Passage) -> Passage:
+    if not _is_sound(passage):
+        raise RetrieverError(
+            f"The span of passage {passage.id} does not fit its text; re-index the corpus.",
+            code="corrupt_evidence",
+        )
+    return passage
 
 
 def _emit_with_notices(deps: Deps, *events: Event) -> Stage[None]:
