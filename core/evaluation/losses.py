@@ -1,4 +1,4 @@
-"""Where a question was lost, from the run's own steps.
+"""Where a question was lost, from the run's own steps, and where a system loses to another.
 
 The first of these that holds, with G the gold facts, D every passage the run retrieved, E its
 final evidence (see ``metrics``):
@@ -17,7 +17,8 @@ final evidence (see ``metrics``):
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Literal, get_args
 
 from core.evaluation.metrics import (
@@ -28,12 +29,16 @@ from core.evaluation.metrics import (
     final_evidence,
     finished,
     retrieved,
+    returned,
+    shown_passages,
     started,
     token_f1,
 )
 from core.evaluation.questions import Question
-from core.events import Step
-from core.types import Budgets, Usage
+from core.evaluation.results import Row
+from core.evaluation.store import Evaluation
+from core.events import Called, Decided, EvidenceChanged, Retrieved, Step
+from core.types import Budgets, Count, Frozen, Unit, Usage
 
 LostAt = Literal[
     "failed",
@@ -70,6 +75,116 @@ def lost_at(steps: Sequence[Step], question: Question, gold: Gold) -> LostAt:
     start = started(steps)
     searchable = start is not None and _another_search_fits(start.budgets, end.usage)
     return "stopped_too_early" if searchable else "retrieval_missed"
+
+
+class Found(Frozen):
+    """A gold fact that the losing run never held in the end, and where the other retrieved it.
+
+    ``step`` and ``query`` are of the other run; ``query`` is absent where no search brought it.
+    """
+
+    passage_id: str
+    title: str
+    step: Count
+    query: str | None
+
+
+class Loss(Frozen):
+    """A question that system a answered worse than system b.
+
+    ``step`` is the seq, in a's run, of the step at which it was lost, and ``event`` its kind.
+    """
+
+    question_id: str
+    question: str
+    type: str
+    hops: int | None
+    f1_a: Unit
+    f1_b: Unit
+    run_a: str
+    run_b: str
+    lost_at: str
+    step: Count
+    event: str
+    found: tuple[Found, ...]
+
+
+def losses(evaluation: Evaluation, a: str, b: str) -> list[Loss]:
+    """The questions on which a's F1 is below b's, the greatest difference first.
+
+    Raises:
+        BadInput: a or b was not evaluated.
+    """
+    rows_a, rows_b = evaluation.by_question(a), evaluation.by_question(b)
+    worse = [(rows_a[q], rows_b[q]) for q in rows_a if q in rows_b and rows_a[q].f1 < rows_b[q].f1]
+    worse.sort(key=lambda pair: (pair[0].f1 - pair[1].f1, pair[0].question_id))
+    return [_loss(evaluation, row_a, row_b) for row_a, row_b in worse]
+
+
+def _loss(evaluation: Evaluation, row_a: Row, row_b: Row) -> Loss:
+    question = evaluation.questions[row_a.question_id]
+    gold = evaluation.gold(question.id)
+    steps_a = evaluation.journal.steps(row_a.run_id)
+    steps_b = evaluation.journal.steps(row_b.run_id)
+    step = lost_step(steps_a, question, gold)
+    held = set(final_evidence(steps_a))
+    missing = [fact for fact in gold if fact.isdisjoint(held)]
+    return Loss(
+        question_id=question.id,
+        question=question.question,
+        type=question.type,
+        hops=question.hops,
+        f1_a=row_a.f1,
+        f1_b=row_b.f1,
+        run_a=row_a.run_id,
+        run_b=row_b.run_id,
+        lost_at=row_a.lost_at,
+        step=step.seq,
+        event=step.event.kind,
+        found=tuple(found for fact in missing if (found := _found(steps_b, fact))),
+    )
+
+
+def _found(steps: Sequence[Step], fact: frozenset[str]) -> Found | None:
+    first = next((s for s in steps if not fact.isdisjoint(returned(s))), None)
+    if first is None:
+        return None
+    passage = shown_passages(steps)[min(fact.intersection(returned(first)))]
+    searches = (s.event for s in steps if isinstance(s.event, Retrieved))
+    query = next((e.query for e in searches if passage.id in {h.id for h in e.passages}), None)
+    return Found(passage_id=passage.id, title=passage.title, step=first.seq, query=query)
+
+
+def lost_step(steps: Sequence[Step], question: Question, gold: Gold) -> Step:
+    """The step at which the question was lost; the run's last where no other is to blame.
+
+    ``reader_missed``: the reader's last call. ``pruned``: the removal of a gold fact that the
+    final evidence lacks, or the retrieval whose gold was not admitted. ``stopped_too_early`` and
+    ``withheld``: the last decision. ``retrieval_missed``: the last retrieval.
+    """
+    where = lost_at(steps, question, gold)
+    blamed: Iterator[Step] = iter(())
+    if where == "reader_missed":
+        blamed = (s for s in reversed(steps) if _is_call(s, ("answer", "compose")))
+    elif where == "pruned":
+        held = set(final_evidence(steps))
+        lacking = {i for fact in gold if fact.isdisjoint(held) for i in fact}
+        removed = (s for s in reversed(steps) if _removes(s, lacking))
+        brought = (s for s in steps if lacking.intersection(returned(s)))
+        blamed = chain(removed, brought)
+    elif where in ("stopped_too_early", "withheld"):
+        blamed = (s for s in reversed(steps) if isinstance(s.event, Decided))
+    elif where == "retrieval_missed":
+        blamed = (s for s in reversed(steps) if isinstance(s.event, Retrieved))
+    return next(blamed, steps[-1])
+
+
+def _is_call(step: Step, tasks: tuple[str, ...]) -> bool:
+    return isinstance(step.event, Called) and step.event.task in tasks
+
+
+def _removes(step: Step, ids: set[str]) -> bool:
+    return isinstance(step.event, EvidenceChanged) and not ids.isdisjoint(step.event.removed)
 
 
 def _another_search_fits(budgets: Budgets, usage: Usage) -> bool:

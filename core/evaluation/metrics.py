@@ -169,10 +169,11 @@ def shown_passages(steps: Sequence[Step]) -> dict[str, Passage]:
 
 def retrieved(steps: Sequence[Step]) -> frozenset[str]:
     """Ids of every passage that came out of a retriever, by search, read or neighbourhood."""
-    return frozenset(i for step in steps for i in _returned(step))
+    return frozenset(i for step in steps for i in returned(step))
 
 
-def _returned(step: Step) -> Iterator[str]:
+def returned(step: Step) -> Iterator[str]:
+    """Ids of the passages that a retriever returned at this step."""
     if isinstance(step.event, Retrieved):
         yield from (hit.id for hit in step.event.passages)
     elif isinstance(step.event, PassagesShown):
@@ -192,7 +193,7 @@ def _walk(steps: Sequence[Step]) -> Iterator[tuple[Step, frozenset[str], frozens
         yield step, frozenset(held), frozenset(known)
         if isinstance(step.event, EvidenceChanged):
             held = _after(held, step.event)
-        known.update(_returned(step))
+        known.update(returned(step))
 
 
 # --- trajectories --------------------------------------------------------------------------

@@ -1,0 +1,276 @@
+"""The runs of an evaluation: one job each, over one process or many, joined by id."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Protocol
+
+from core import registry
+from core.errors import BadInput, JournalError, RunCancelled
+from core.evaluation.losses import lost_at
+from core.evaluation.metrics import (
+    Gold,
+    evidence_scores,
+    evidence_tokens,
+    exact_match,
+    final_evidence,
+    finished,
+    token_f1,
+)
+from core.evaluation.probe import probing
+from core.evaluation.questions import Question
+from core.evaluation.results import Row
+from core.events import RunFinished, Step
+from core.faults import Fault
+from core.journal import Journal
+from core.ports import Deps, TokenCounter
+from core.runs import RunSpec, execute
+from core.settings import SystemSettings
+from core.types import Access, CorpusRef, Frozen, Passage, digest
+
+log = logging.getLogger(__name__)
+
+BACKENDS = ("loky", "ray", "dask")
+_BATCH = 8
+
+
+class World(Protocol):
+    """What the questions are asked of: pickled to each worker, and opened once in each."""
+
+    def __hash__(self) -> int:
+        """Equal worlds are opened once."""
+
+    def open(self) -> Deps:
+        """The ports of a run."""
+
+    def passages(self) -> Sequence[Passage]:
+        """Every passage of the corpus, to find the gold among them."""
+
+
+class Progress(Frozen):
+    """How far an evaluation is; ``seconds_left`` is absent until a run was made."""
+
+    done: int
+    total: int
+    seconds_left: float | None
+    newest: Row
+
+
+OnProgress = Callable[[Progress], None]
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One question for one system."""
+
+    question: Question
+    gold: Gold
+    system: str
+    settings: SystemSettings
+    model: str
+    seed: int
+    fault: Fault | None
+    probe: bool
+
+    @property
+    def key(self) -> Key:
+        """What results are joined by: question id and system."""
+        return self.question.id, self.system
+
+    def run_id(self, corpus: CorpusRef, attempt: int) -> str:
+        """The same for the same run; another one for each attempt at it."""
+        return "e" + digest(
+            [
+                [self.question.id, self.question.question, self.question.tenant],
+                [self.system, self.settings.model_dump(mode="json")],
+                [corpus.id, corpus.version, self.model],
+                [self.seed, self.probe, attempt],
+                self.fault and [self.fault.name, self.fault.stage],
+            ]
+        )
+
+
+def results(
+    jobs: Sequence[Job],
+    world: World,
+    out: Path,
+    workers: int,
+    progress: OnProgress,
+    cancelled: Callable[[], bool],
+) -> dict[Key, Row]:
+    """Do every job whose run is not finished in the journal of ``out``; the rows of all.
+
+    Raises:
+        BadInput: ``SWEEP_BACKEND`` names no backend that can be used.
+        JournalError: a run could not be kept.
+        RunCancelled: ``cancelled`` said so; finished runs are in the journal.
+    """
+    done: dict[Key, Row] = {}
+    started, made = time.monotonic(), 0
+    for job_key, row, fresh in _outcomes(jobs, world, out, workers, cancelled):
+        done[job_key] = row
+        made += fresh
+        pace = (time.monotonic() - started) / made if made else None
+        left = None if pace is None else pace * (len(jobs) - len(done))
+        progress(Progress(done=len(done), total=len(jobs), seconds_left=left, newest=row))
+        if cancelled() and len(done) < len(jobs):
+            raise RunCancelled("The evaluation was stopped; start it again to go on.")
+    missing = {job.key for job in jobs} - done.keys()
+    if missing:
+        raise RuntimeError(f"no result came for {sorted(missing)[:3]}")
+    return done
+
+
+def _outcomes(
+    jobs: Sequence[Job], world: World, out: Path, workers: int, cancelled: Callable[[], bool]
+) -> Iterator[tuple[Key, Row, bool]]:
+    if workers == 1:
+        for job in jobs:
+            yield _perform(world, out, job, cancelled)
+        return
+    from joblib import Parallel, delayed
+
+    backend = os.environ.get("SWEEP_BACKEND") or "loky"
+    _register(backend)
+    calls = [delayed(_perform)(world, out, job) for job in jobs]
+    if backend == "ray":  # its joblib backend gives back lists only
+        with Parallel(n_jobs=workers, backend=backend, batch_size=1) as parallel:
+            for first in range(0, len(calls), _BATCH * workers):
+                yield from parallel(calls[first : first + _BATCH * workers])
+        return
+    parallel = Parallel(
+        n_jobs=workers, backend=backend, batch_size=1, return_as="generator_unordered"
+    )
+    outcomes: Any = parallel(calls)
+    try:
+        yield from outcomes
+    finally:
+        outcomes.close()
+
+
+def _register(backend: str) -> None:
+    if backend not in BACKENDS:
+        raise BadInput(f"SWEEP_BACKEND is {backend!r}; it can be {', '.join(BACKENDS)}.")
+    try:
+        if backend == "ray":
+            from ray.util.joblib import register_ray  # type: ignore[import-not-found]
+
+            register_ray()
+        elif backend == "dask":
+            from dask.distributed import Client  # type: ignore[import-not-found]
+
+            Client()
+    except ImportError:
+        package = "ray" if backend == "ray" else "distributed"
+        raise BadInput(
+            f"SWEEP_BACKEND is {backend!r}, which needs the package {package}; install it."
+        ) from None
+
+
+@lru_cache(maxsize=2)
+def opened(world: World) -> Deps:
+    """The world's ports, opened once a process."""
+    return world.open()
+
+
+@lru_cache(maxsize=2)
+def _journal(out: Path) -> Journal:
+    return Journal(out)
+
+
+def _perform(
+    world: World, out: Path, job: Job, cancelled: Callable[[], bool] = lambda: False
+) -> tuple[Key, Row, bool]:
+    """The job's row and whether its run was made now."""
+    deps, journal = opened(world), _journal(out)
+    attempt = 0
+    while True:
+        run_id = job.run_id(deps.retriever.corpus, attempt)
+        steps = _kept(journal, run_id)
+        if steps is None:
+            break
+        if _is_finished(steps):
+            return job.key, measure(steps, job, deps.tokens), False
+        attempt += 1
+    steps = _run(job, deps, journal, run_id, cancelled)
+    return job.key, measure(steps, job, deps.tokens), True
+
+
+def _kept(journal: Journal, run_id: str) -> list[Step] | None:
+    try:
+        return journal.steps(run_id)
+    except BadInput:
+        return None
+
+
+def _is_finished(steps: Sequence[Step]) -> bool:
+    end = steps[-1].event
+    return isinstance(end, RunFinished) and end.terminal != "cancelled"
+
+
+def _run(
+    job: Job, deps: Deps, journal: Journal, run_id: str, cancelled: Callable[[], bool]
+) -> list[Step]:
+    system = registry.system(job.system)
+    if job.probe:
+        system = probing(system)
+    if job.question.tenant is not None:
+        deps = replace(deps, access=Access(tenants=frozenset({job.question.tenant})))
+    spec = RunSpec(
+        system=system,
+        question=job.question.question,
+        settings=job.settings,
+        run_id=run_id,
+        seed=job.seed,
+        origin="probe" if job.probe else "live",
+        faults=() if job.fault is None else (job.fault,),
+    )
+    steps: list[Step] = []
+    try:
+        steps.extend(execute(spec, deps, journal, cancelled))
+    except JournalError:
+        raise
+    except Exception:
+        # ``execute`` journals a fault of ours as a failed run before it raises it.
+        steps = journal.steps(run_id)
+        if not _is_finished(steps):
+            raise
+        log.exception("Run %s of %s ended in an internal error", run_id, job.key)
+    return steps
+
+
+def measure(steps: Sequence[Step], job: Job, tokens: TokenCounter) -> Row:
+    """The row of a finished run."""
+    end = finished(steps)
+    assert end is not None
+    question, gold = job.question, job.gold
+    scores = evidence_scores(final_evidence(steps), gold)
+    return Row(
+        question_id=question.id,
+        system=job.system,
+        terminal=end.terminal,
+        branch=end.branch,
+        answer=end.answer,
+        em=exact_match(end.answer, question.answers),
+        f1=token_f1(end.answer, question.answers),
+        evidence_precision=None if scores is None else scores.precision,
+        evidence_recall=None if scores is None else scores.recall,
+        evidence_f1=None if scores is None else scores.f1,
+        all_gold=None if scores is None else float(scores.all_gold),
+        evidence_tokens=evidence_tokens(steps, tokens),
+        tokens=end.usage.tokens,
+        calls=end.usage.calls,
+        rounds=end.usage.rounds,
+        seconds=end.usage.seconds,
+        lost_at=lost_at(steps, question, gold),
+        run_id=steps[0].run_id,
+        hops=question.hops,
+        type=question.type,
+    )
