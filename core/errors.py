@@ -133,10 +133,27 @@ class ModelTimeout(ReasonerError):
 
 
 class RateLimited(ReasonerError):
-    """The provider limits the rate of calls; wait or lower the concurrency."""
+    """The provider limits the rate of calls; wait or lower the concurrency.
+
+    ``retry_after`` is the wait in seconds that the provider asks for, where it says one.
+    """
 
     code = "rate_limit"
     retryable = True
+    retry_after: float | None = None
+
+
+class ModelUnavailable(ReasonerError):
+    """The model's server cannot be reached or failed by itself."""
+
+    code = "model_unavailable"
+    retryable = True
+
+
+class ModelRejected(ReasonerError):
+    """The model's server does not take the request: unknown model, or unfit parameters."""
+
+    code = "model_rejected"
 
 
 class AuthenticationFailed(ReasonerError):
