@@ -1,0 +1,171 @@
+"""What BeliefRAG believes at the selected step: dials, history, and the terms of one dimension."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import streamlit as st
+
+from components import belief_charts as charts
+from components import session
+from components.belief_charts import Reading, Threshold
+from components.markup import figure
+from components.notices import empty
+from components.palette import DIMENSIONS, GHOST, SIGNALS
+from components.safe import esc
+from core.events import BeliefUpdated, Decided, Step
+
+_GATED = {
+    "conflict": "conflict",
+    "reliability": "reliability",
+    "answer": "p_ans",
+    "abstain": "p_ans",
+    "retrieval_value": "p_flip",
+}
+"""Which gate compares which measure."""
+
+
+def readings(steps: Sequence[Step]) -> list[Reading]:
+    """The measures after every belief update."""
+    return [charts.reading(s.seq, s.event) for s in steps if isinstance(s.event, BeliefUpdated)]
+
+
+def thresholds(steps: Sequence[Step], cursor: int) -> dict[str, list[Threshold]]:
+    """The thresholds in force at a step, as gates recorded them: the newest of each gate up to
+    the step, else the first one after it."""
+    found: dict[str, Threshold] = {}
+    for step in steps:
+        if isinstance(step.event, Decided):
+            for gate in step.event.gates:
+                if gate.name in _GATED and (step.seq <= cursor or gate.name not in found):
+                    found[gate.name] = Threshold(gate.threshold, gate.op)
+    by_measure: dict[str, list[Threshold]] = {}
+    for name, threshold in found.items():
+        by_measure.setdefault(_GATED[name], []).append(threshold)
+    return by_measure
+
+
+def draw(
+    steps: Sequence[Step],
+    cursor: int,
+    ghosts: Mapping[int, Reading],
+    *,
+    key: str,
+    on_point: Callable[[], None],
+) -> None:
+    """Show the belief at the cursor. ``ghosts`` are the re-decided measures by update step."""
+    every = readings(steps)
+    upto = [r for r in every if r.seq <= cursor]
+    if not upto:
+        empty("psychology", "No belief yet", "The belief appears with the first measurement.")
+        return
+    now = upto[-1]
+    limits = thresholds(steps, cursor)
+    ghost = ghosts.get(now.seq)
+    moved = ghost is not None and any(
+        abs(ghost.values[n] - v) > 5e-5 for n, v in now.values.items()
+    )
+    st.plotly_chart(
+        charts.gauges(now, limits, ghost.values if ghost and moved else None),
+        key=f"{key}:gauges",
+        config={"displayModeBar": False},
+        alt=charts.gauges_alt(now, limits),
+    )
+    _legend(moved)
+    shown = [r for r in every if r.seq <= max(cursor, now.seq)]
+    st.plotly_chart(
+        charts.history(
+            shown,
+            list(DIMENSIONS),
+            cursor,
+            limits,
+            [ghosts[r.seq] for r in shown if r.seq in ghosts] if moved else (),
+        ),
+        key=session.HISTORY,
+        on_select=on_point,
+        selection_mode="points",
+        config={"displayModeBar": False},
+        alt=f"History of the six belief dimensions over {len(shown)} updates.",
+    )
+    update = next(s.event for s in steps if s.seq == now.seq)
+    assert isinstance(update, BeliefUpdated)
+    _terms(update, key)
+
+
+def _legend(moved: bool) -> None:
+    ghost = (
+        f'<span><span class="ri-swatch" style="--c:{GHOST}"></span>under the settings now</span>'
+        if moved
+        else ""
+    )
+    st.html(
+        '<div class="ri-legend"><span><span class="ri-swatch" style="--c:#87919D"></span>recorded '
+        'threshold</span><span><span class="ri-swatch" style="--c:rgba(0,114,178,.5)"></span>'
+        f"side on which its gate fires</span>{ghost}</div>"
+    )
+
+
+def _terms(update: BeliefUpdated, key: str) -> None:
+    session.first(session.DIMENSION, "sufficiency")
+    chosen = st.segmented_control(
+        "Terms of",
+        list(update_dimensions(update)),
+        key=session.DIMENSION,
+        required=True,
+        persist_state="session",
+        format_func=lambda name: f"{DIMENSIONS[name].glyph} {DIMENSIONS[name].title}",
+    )
+    st.html(f'<div class="ri-equation">{equation(update, chosen)}</div>')
+    st.plotly_chart(
+        charts.waterfall(update, chosen),
+        key=f"{key}:waterfall",
+        config={"displayModeBar": False},
+        alt=waterfall_alt(update, chosen),
+    )
+
+
+def update_dimensions(update: BeliefUpdated) -> list[str]:
+    """The dimensions whose terms the update records, in the order of the charts."""
+    named = {t.dimension for t in update.terms}
+    return [d for d in DIMENSIONS if d in named]
+
+
+def waterfall_alt(update: BeliefUpdated, dimension: str) -> str:
+    """The terms in words."""
+    parts = [
+        f"{t.signal} {charts.signed(t.product, 3)}"
+        for t in update.terms
+        if t.dimension == dimension
+    ]
+    return f"Terms of {dimension}: " + ", ".join(parts) + "."
+
+
+def equation(update: BeliefUpdated, dimension: str) -> str:
+    """The update of one dimension with its numbers (specification: belief update)."""
+    terms = [t for t in update.terms if t.dimension == dimension]
+    summands = []
+    for term in terms:
+        letter = SIGNALS.get(term.signal, (esc(term.signal), ""))[0]
+        value = charts.signed(term.weight)
+        inner = "" if term.signal == "alpha" else f"·{figure(term.value, 2)}<sub>{letter}</sub>"
+        summands.append(f"{value}{inner}")
+    total = sum(t.product for t in terms)
+    before = getattr(update.before, dimension)
+    now, after = getattr(update.instantaneous, dimension), getattr(update.after, dimension)
+    rate = weight_of_new(before, now, after)
+    lam = "λ" if rate is None else figure(rate, 2)
+    rest = "1−λ" if rate is None else figure(1 - rate, 2)
+    return (
+        f"<i>b̂</i> = σ({' '.join(summands)}) = σ({charts.signed(total, 3)}) = "
+        f"<b>{figure(now, 4)}</b><br>"
+        f"<i>b</i> = σ({rest}·logit {figure(before, 4)} + {lam}·logit {figure(now, 4)}) = "
+        f"<b>{figure(after, 4)}</b>"
+    )
+
+
+def weight_of_new(before: float, now: float, after: float) -> float | None:
+    """Lambda as the recorded update implies it; None where the two logits are as good as equal."""
+    from core.systems.beliefrag.belief import logit
+
+    apart = logit(now) - logit(before)
+    return None if abs(apart) < 1e-6 else (logit(after) - logit(before)) / apart

@@ -1,0 +1,121 @@
+"""The evidence of a run: every passage seen, its scores, why it came and why it went."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from components.markup import chip, mono, number, passage, table
+from components.palette import GREY, PASSED, REFUSED, Sign
+from components.safe import esc, isolated
+from core.events import EvidenceChanged, Hit, PassagesShown, Retrieved, RunFinished, Step
+from core.types import Citation, Passage
+
+HELD = Sign(PASSED.colour, "check_circle", "held")
+PRUNED = Sign(REFUSED.colour, "cancel", "pruned")
+DROPPED = Sign(GREY, "remove_circle", "removed")
+SEEN = Sign(GREY, "visibility", "only seen")
+
+
+@dataclass(slots=True)
+class Life:
+    """One passage through a run: its hits as (step, hit), then when it came and went."""
+
+    id: str
+    passage: Passage | None = None
+    hits: list[tuple[int, Hit]] = field(default_factory=list)
+    came: tuple[int, str] | None = None
+    went: tuple[int, str] | None = None
+    banned: bool = False
+
+    @property
+    def sign(self) -> Sign:
+        """Where it stands now."""
+        if self.came and not self.went:
+            return HELD
+        if self.went:
+            return PRUNED if self.banned else DROPPED
+        return SEEN
+
+    @property
+    def title(self) -> str:
+        """Its title, or its id where it was never shown."""
+        if self.passage:
+            return self.passage.title
+        return self.hits[-1][1].title if self.hits else self.id
+
+
+def lives(steps: Iterable[Step]) -> list[Life]:
+    """Every passage up to the last of these steps: held ones first, then in order of coming."""
+    found: dict[str, Life] = {}
+
+    def life(key: str) -> Life:
+        return found.setdefault(key, Life(key))
+
+    for step in steps:
+        event = step.event
+        if isinstance(event, PassagesShown):
+            for shown in event.passages:
+                life(shown.id).passage = shown
+        elif isinstance(event, Retrieved):
+            for hit in event.passages:
+                life(hit.id).hits.append((step.seq, hit))
+        elif isinstance(event, EvidenceChanged):
+            for key in event.added:
+                life(key).came, life(key).went = (step.seq, event.reason), None
+            for key in event.removed:
+                life(key).went = (step.seq, event.reason)
+            for key in event.banned:
+                life(key).banned = True
+    return sorted(found.values(), key=lambda one: (one.sign is not HELD, one.sign is SEEN))
+
+
+def citations(steps: Sequence[Step]) -> tuple[Citation, ...]:
+    """The citations of the answer, where these steps reach it."""
+    last = steps[-1].event if steps else None
+    return last.citations if isinstance(last, RunFinished) else ()
+
+
+def evidence_table(steps: Sequence[Step]) -> str:
+    """The lives of all passages as a table; a title opens the passage, citations marked."""
+    spans: dict[str, list[tuple[int, int]]] = {}
+    for cited in citations(steps):
+        spans.setdefault(cited.passage_id, []).append((cited.start, cited.end))
+    rows = [_row(one, spans.get(one.id, [])) for one in lives(steps)]
+    heads = ["", "Passage", "Rank", "Calibrated", "BM25", "Dense", "Came", "Went"]
+    return table("Evidence and where it stands", heads, rows, numeric=(2, 3, 4, 5))
+
+
+def _row(one: Life, spans: list[tuple[int, int]]) -> list[str]:
+    hit = one.hits[-1][1] if one.hits else None
+    again = "" if len(one.hits) < 2 else f' <span class="ri-dim">×{len(one.hits)}</span>'
+    return [
+        chip(one.sign),
+        _opened(one, spans),
+        (f'<span class="ri-num">{hit.rank}</span>' if hit else "–") + again,
+        number(hit.calibrated if hit else None),
+        number(hit.lexical if hit else None, 2),
+        number(hit.dense if hit else None),
+        _why(one.came, "not admitted" if one.hits else ""),
+        _why(one.went, ""),
+    ]
+
+
+def _opened(one: Life, spans: list[tuple[int, int]]) -> str:
+    title = isolated(one.title)
+    if one.passage is None:
+        return f"{title} {mono(one.id)}"
+    cited = ' <span class="ri-mark">cited</span>' if spans else ""
+    return (
+        f'<details class="ri-details"><summary>{title}{cited}</summary>'
+        f'<div class="ri-dim">{isolated(one.passage.document)} · characters '
+        f"{one.passage.start}–{one.passage.end} · {mono(one.id)}</div>"
+        f"{passage(one.passage.text, spans)}</details>"
+    )
+
+
+def _why(moment: tuple[int, str] | None, otherwise: str) -> str:
+    if moment is None:
+        return f'<span class="ri-dim">{esc(otherwise)}</span>'
+    seq, reason = moment
+    return f'<span class="ri-num">step {seq}</span><br><span class="ri-dim">{esc(reason)}</span>'

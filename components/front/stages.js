@@ -1,0 +1,54 @@
+const SVG = "http://www.w3.org/2000/svg";
+
+function shape(tag, attributes, text) {
+  const node = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  if (text !== undefined) node.textContent = text;
+  return node;
+}
+
+export default function (component) {
+  const { data, parentElement, setTriggerValue } = component;
+  const box = parentElement.querySelector(".box");
+  if (!box || !data) return;
+  const svg = shape("svg", {
+    viewBox: `0 0 ${data.width} ${data.height}`,
+    role: "img",
+    "aria-label": data.alt,
+    preserveAspectRatio: "xMidYMid meet",
+  });
+  const tips = shape("defs", {});
+  for (const kind of ["", " taken"]) {
+    const marker = shape("marker", {
+      id: kind ? "tip-taken" : "tip", viewBox: "0 0 8 8", refX: 7, refY: 4,
+      markerWidth: 7, markerHeight: 7, markerUnits: "userSpaceOnUse", orient: "auto-start-reverse",
+    });
+    marker.append(shape("path", { d: "M0 0 L8 4 L0 8 z", class: "tip" + kind }));
+    tips.append(marker);
+  }
+  svg.append(tips);
+  for (const edge of data.edges) {
+    svg.append(shape("path", {
+      d: edge.d,
+      class: edge.taken ? "edge taken" : "edge",
+      "marker-end": edge.taken ? "url(#tip-taken)" : "url(#tip)",
+    }));
+  }
+  for (const stage of data.nodes) {
+    const names = ["node", stage.now ? "now" : "", stage.visits ? "" : "never"];
+    const group = shape("g", { class: names.filter(Boolean).join(" ") });
+    const left = stage.x - data.node_width / 2, top = stage.y - data.node_height / 2;
+    group.append(
+      shape("title", {}, stage.summary),
+      shape("rect", { x: left, y: top, width: data.node_width, height: data.node_height, rx: 7 }),
+      shape("text", { x: stage.x, y: stage.y - 1 }, stage.title),
+      shape("text", { x: stage.x, y: stage.y + 14, class: "visits" }, stage.note),
+    );
+    if (stage.seq !== null) {
+      group.dataset.seq = stage.seq;
+      group.onclick = () => setTriggerValue("picked", stage.seq);
+    }
+    svg.append(group);
+  }
+  box.replaceChildren(svg);
+}

@@ -1,0 +1,79 @@
+"""Small pieces of escaped HTML that every page is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from components.palette import Sign
+from components.safe import esc, isolated, marked
+
+
+def icon(name: str, colour: str = "currentColor", size: float = 1.15) -> str:
+    """A Material Symbols icon; it is decoration, the word stands beside it."""
+    return (
+        f'<span class="ri-icon" aria-hidden="true" style="color:{colour};font-size:{size}rem">'
+        f"{esc(name)}</span>"
+    )
+
+
+def chip(sign: Sign, text: str | None = None, *, strong: bool = False) -> str:
+    """Icon and word in the colour of a meaning."""
+    kind = "ri-chip ri-strong" if strong else "ri-chip"
+    return (
+        f'<span class="{kind}" style="--c:{sign.colour}">{icon(sign.icon, sign.colour)}'
+        f"<span>{esc(sign.word if text is None else text)}</span></span>"
+    )
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """A number in tabular figures, with a true minus sign; a dash where there is none."""
+    if value is None:
+        return '<span class="ri-num ri-dim">–</span>'
+    return f'<span class="ri-num">{figure(value, digits)}</span>'
+
+
+def figure(value: float, digits: int = 3) -> str:
+    """The same as plain text."""
+    text = f"{value:.{digits}f}" if isinstance(value, float) else str(value)
+    return text.replace("-", "−")
+
+
+def mono(text: object) -> str:
+    """An id or a query in monospace."""
+    return f'<code class="ri-mono">{isolated(text)}</code>'
+
+
+def passage(text: str, spans: Iterable[tuple[int, int]] = ()) -> str:
+    """A passage in the reading face, its spans marked."""
+    return f'<div class="ri-passage" dir="auto">{marked(text, spans)}</div>'
+
+
+def table(
+    caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]], numeric: Iterable[int] = ()
+) -> str:
+    """A table of cells that are HTML already; ``numeric`` columns are set to the right.
+
+    ``caption`` describes it for screen readers and is not shown.
+    """
+    right = frozenset(numeric)
+
+    def row(tag: str, cells: Sequence[str]) -> str:
+        inner = "".join(
+            f"<{tag}{' class=ri-right' if i in right else ''}>{c}</{tag}>"
+            for i, c in enumerate(cells)
+        )
+        return f"<tr>{inner}</tr>"
+
+    body = "".join(row("td", cells) for cells in rows)
+    head = row("th", [esc(h) for h in heads])
+    return (
+        f'<div class="ri-scroll" tabindex="0"><table class="ri-table">'
+        f'<caption class="ri-sr">{esc(caption)}</caption>'
+        f"<thead>{head}</thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def facts(pairs: Iterable[tuple[str, str]]) -> str:
+    """A definition list; values are HTML already."""
+    inner = "".join(f"<dt>{esc(k)}</dt><dd>{v}</dd>" for k, v in pairs)
+    return f'<dl class="ri-facts">{inner}</dl>'

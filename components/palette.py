@@ -1,0 +1,131 @@
+"""One visual language: Okabe-Ito colours by meaning, an icon and a word beside every colour."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+GREEN = "#009E73"
+VERMILLION = "#D55E00"
+BLUE = "#0072B2"
+ORANGE = "#E69F00"
+SKY = "#56B4E9"
+PURPLE = "#CC79A7"
+OLIVE = "#9A8C00"
+GREY = "#87919D"
+
+GHOST = PURPLE
+"""What would be under other settings, drawn over what was recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """A meaning: its colour, its Material Symbols icon, and its word."""
+
+    colour: str
+    icon: str
+    word: str
+
+
+PASSED = Sign(GREEN, "check_circle", "passed")
+REFUSED = Sign(VERMILLION, "cancel", "refused")
+FIRED = Sign(BLUE, "bolt", "fired")
+NOT_FIRED = Sign(GREY, "remove", "not fired")
+PENDING = Sign(GREY, "pending", "pending")
+UNKNOWN = Sign(GREY, "help", "unknown")
+WARNING = Sign(ORANGE, "warning", "warning")
+
+TERMINALS: dict[str, Sign] = {
+    "answered": Sign(GREEN, "check_circle", "Answered"),
+    "abstained": Sign(GREY, "do_not_disturb_on", "Abstained"),
+    "needs_clarification": Sign(ORANGE, "contact_support", "Needs clarification"),
+    "conflict": Sign(VERMILLION, "call_split", "Conflict"),
+    "budget_exhausted": Sign(ORANGE, "hourglass_disabled", "Budget exhausted"),
+    "incomplete": Sign(ORANGE, "unpublished", "Incomplete"),
+    "cancelled": Sign(GREY, "stop_circle", "Stopped"),
+    "failed": Sign(VERMILLION, "error", "Failed"),
+    "running": Sign(BLUE, "play_circle", "Running"),
+    "interrupted": Sign(ORANGE, "power_off", "Interrupted"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """How one belief dimension looks on every chart, and what it means."""
+
+    title: str
+    colour: str
+    glyph: str
+    symbol: str
+    dash: str
+    letter: str
+    meaning: str
+
+
+DIMENSIONS: dict[str, Dimension] = {
+    "sufficiency": Dimension(
+        "Sufficiency",
+        SKY,
+        "●",
+        "circle",
+        "solid",
+        "s",
+        "How far the evidence held entails a complete answer.",
+    ),
+    "reliability": Dimension(
+        "Reliability",
+        BLUE,
+        "◆",
+        "diamond",
+        "dash",
+        "r",
+        "How far the evidence held can be trusted: relevant, supporting, uncontradicted.",
+    ),
+    "conflict": Dimension(
+        "Conflict",
+        VERMILLION,
+        "✖",
+        "x",
+        "dot",
+        "c",
+        "How strongly the evidence contradicts itself or the draft.",
+    ),
+    "uncertainty": Dimension(
+        "Uncertainty",
+        ORANGE,
+        "▲",
+        "triangle-up",
+        "dashdot",
+        "u",
+        "How unsure a careful reader would remain.",
+    ),
+    "gap": Dimension(
+        "Gap",
+        OLIVE,
+        "■",
+        "square",
+        "longdash",
+        "g",
+        "The share of what the question requires that nothing held supports.",
+    ),
+    "cost": Dimension(
+        "Cost",
+        GREY,
+        "★",
+        "star",
+        "longdashdot",
+        "K",
+        "Tokens spent as a share of the token budget.",
+    ),
+}
+
+SIGNALS: dict[str, tuple[str, str]] = {
+    "alpha": ("α", "Intercept: the logit when every signal is 0."),
+    "relevance": ("R", "Relevance of the passages last returned."),
+    "support": ("S", "How strongly the evidence supports a complete answer."),
+    "conflict": ("C", "The strongest contradiction inside the evidence."),
+    "uncertainty": ("U", "How uncertain a careful reader would remain."),
+    "gap": ("G", "The share of the question that nothing held supports."),
+    "novelty": ("N", "How new the passages last returned were."),
+    "cost": ("K", "Tokens used as a share of the budget."),
+}
+"""Letter and meaning of each diagnostic signal, in [0, 1]."""

@@ -1,0 +1,175 @@
+"""Every session key and every URL parameter, in one file.
+
+The session keeps what a person is pointing at (a run id, a step, typed settings), never events:
+those are read from the journal. What makes a page a lesson is in the URL as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+from pydantic import JsonValue
+
+from core.settings import SystemSettings, override, parse_assignments
+
+# What to ask: widgets of the composer, kept across pages.
+CORPUS, SYSTEM, QUESTION = "ask_corpus", "ask_system", "ask_question"
+# Where one is in a run.
+CURSOR, FOLLOW, VIEW, RAIL, DIMENSION = (
+    "run_cursor",
+    "run_follow",
+    "run_view",
+    "run_rail",
+    "run_dimension",
+)
+TIMELINE, STAGES, HISTORY = "run_timeline", "run_stages", "run_history"
+EVERY_STEP, ADVANCED, RUN_NOTICE = "run_every_step", "settings_advanced", "run_notice"
+OPENED = "run_opened"
+# The list of runs.
+RUNS_PAGE, RUNS_TEXT, RUNS_SYSTEM, RUNS_OUTCOME, RUNS_LABEL, RUNS_DELETED = (
+    "runs_page",
+    "runs_text",
+    "runs_system",
+    "runs_outcome",
+    "runs_label",
+    "runs_deleted",
+)
+RUNS_CHOSEN, RUNS_UNDO, RUNS_NOTICE, RUNS_UPLOAD = (
+    "runs_chosen",
+    "runs_undo",
+    "runs_notice",
+    "runs_upload",
+)
+RUN_NAME, RUN_NOTE, RUN_LABEL, RUN_RIGHT = "edit_name", "edit_note", "edit_label", "edit_right"
+# The corpora.
+CORPUS_CHOSEN, CORPUS_VIEW, CORPUS_NAME, CORPUS_FILES, CORPUS_NOTICE, CORPUS_ASK = (
+    "corpus_chosen",
+    "corpus_view",
+    "corpus_name",
+    "corpus_files",
+    "corpus_notice",
+    "corpus_ask",
+)
+CORPUS_PAGE, CORPUS_DOCUMENT, CORPUS_JOB, CORPUS_UNDO = (
+    "corpus_page",
+    "corpus_document",
+    "corpus_job",
+    "corpus_undo",
+)
+_OVERRIDES = "settings_changed"
+
+# URL parameters.
+P_RUN, P_STEP, P_CORPUS, P_SYSTEM, P_QUESTION, P_SET, P_HIDE, P_WORKSPACE = (
+    "run",
+    "step",
+    "corpus",
+    "system",
+    "q",
+    "set",
+    "hide",
+    "ws",
+)
+
+
+def setting_key(system: str, name: str) -> str:
+    """The widget of one setting."""
+    return f"set:{system}:{name}"
+
+
+def get(key: str, default: Any = None) -> Any:
+    """A session value, or ``default``."""
+    return st.session_state.get(key, default)
+
+
+def put(key: str, value: Any) -> None:
+    """Set a session value; a widget of that key must not have been drawn yet in this rerun."""
+    st.session_state[key] = value
+
+
+def take(key: str, default: Any = None) -> Any:
+    """A session value that is forgotten by being read."""
+    return st.session_state.pop(key, default)
+
+
+def first(key: str, value: Any) -> None:
+    """Set a session value where there is none."""
+    st.session_state.setdefault(key, value)
+
+
+def link(**params: Any) -> dict[str, Any]:
+    """Query parameters for a link to another page: the workspace, and what is given."""
+    kept = {k: v for k, v in params.items() if v not in (None, "", [])}
+    workspace = st.query_params.get(P_WORKSPACE)
+    return {P_WORKSPACE: workspace, **kept} if workspace else kept
+
+
+def param(name: str, default: str = "") -> str:
+    """One URL parameter; the last where it is given twice."""
+    return str(st.query_params.get(name, default))
+
+
+def show(**params: Any) -> None:
+    """Write URL parameters, None removing one; untouched where nothing changes."""
+    for name, value in params.items():
+        given = st.query_params.get_all(name)
+        wanted = [] if value is None else [str(v) for v in _list(value)]
+        if given == wanted:
+            continue
+        if wanted:
+            st.query_params[name] = wanted
+        elif name in st.query_params:
+            del st.query_params[name]
+
+
+def _list(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+# --- settings ---------------------------------------------------------------------------------
+
+
+def changed_settings(system: str) -> dict[str, JsonValue]:
+    """The settings of a system that differ from its defaults."""
+    found: dict[str, JsonValue] = get(_OVERRIDES, {}).get(system, {})
+    return dict(found)
+
+
+def settings_of(system: str, kind: type[SystemSettings]) -> SystemSettings:
+    """A system's settings as they stand in this session, validated."""
+    return override(kind(), changed_settings(system))
+
+
+def keep_settings(system: str, values: Mapping[str, JsonValue]) -> None:
+    """Keep what differs from the defaults, and put it into the URL."""
+    put(_OVERRIDES, {**get(_OVERRIDES, {}), system: dict(values)})
+
+
+def settings_param(values: Mapping[str, JsonValue]) -> list[str]:
+    """Changed settings as ``key=value``, the command line's form."""
+    import json
+
+    return [
+        f"{k}={v if isinstance(v, str) else json.dumps(v, separators=(',', ':'))}"
+        for k, v in sorted(values.items())
+    ]
+
+
+def settings_from_url(kind: type[SystemSettings]) -> dict[str, JsonValue] | None:
+    """The changed settings that the URL gives, validated; None where it gives none.
+
+    Raises:
+        BadInput: an unknown setting, or a value out of its bounds.
+    """
+    given = st.query_params.get_all(P_SET)
+    if not given:
+        return None
+    values = parse_assignments(given)
+    override(kind(), values)
+    return values
+
+
+def hidden() -> frozenset[str]:
+    """The panels that the URL hides: ``?hide=settings&hide=prompts``."""
+    return frozenset(st.query_params.get_all(P_HIDE))

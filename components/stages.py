@@ -1,0 +1,100 @@
+"""The stage diagram of a system, with the stage of the selected step marked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from core.events import Step
+from core.registry import System
+
+_FRONT = Path(__file__).parent / "front"
+_DIAGRAM = st.components.v2.component(
+    "ri_stages",
+    html='<div class="box"></div>',
+    css=(_FRONT / "stages.css").read_text(encoding="utf-8"),
+    js=(_FRONT / "stages.js").read_text(encoding="utf-8"),
+)
+
+NODE_WIDTH, NODE_HEIGHT, PITCH, LIFT = 108, 44, 168, 15
+
+
+def diagram(system: System, steps: Sequence[Step]) -> dict[str, Any]:
+    """Where the boxes and arrows stand, and how often each stage was entered up to here.
+
+    Stages stand in a row in their declared order; an arrow to a later stage passes above, one
+    back passes below. The last arrow taken is marked.
+    """
+    order = {stage.name: i for i, stage in enumerate(system.stages)}
+    path = [s for s in steps if s.stage in order]
+    entries = [s for before, s in pairwise([None, *path]) if not before or before.stage != s.stage]
+    visits = Counter(s.stage for s in entries)
+    last = {s.stage: s.seq for s in entries}
+    now = entries[-1].stage if entries else ""
+    came = (entries[-2].stage, now) if len(entries) > 1 else None
+    reach = max((abs(order[a] - order[b]) for a, b in system.edges), default=1)
+    middle = LIFT * reach + NODE_HEIGHT / 2 + 6
+    nodes = [
+        {
+            "title": stage.title,
+            "summary": stage.summary,
+            "note": _visits(visits[stage.name], stage.name == now),
+            "visits": visits[stage.name],
+            "now": stage.name == now,
+            "seq": last.get(stage.name),
+            "x": PITCH * i + PITCH / 2,
+            "y": middle,
+        }
+        for i, stage in enumerate(system.stages)
+    ]
+    return {
+        "width": PITCH * len(nodes),
+        "height": 2 * middle,
+        "node_width": NODE_WIDTH,
+        "node_height": NODE_HEIGHT,
+        "nodes": nodes,
+        "edges": [
+            {"d": _arrow(order[a], order[b], middle), "taken": (a, b) == came}
+            for a, b in system.edges
+        ],
+        "alt": _alt(system, now, visits),
+    }
+
+
+def _visits(count: int, now: bool) -> str:
+    if not count:
+        return "not yet"
+    times = "once" if count == 1 else f"{count} times"
+    return f"now, {times}" if now else times
+
+
+def _arrow(a: int, b: int, middle: float) -> str:
+    half, tall = NODE_WIDTH / 2, NODE_HEIGHT / 2
+    x1, x2 = PITCH * a + PITCH / 2, PITCH * b + PITCH / 2
+    if b == a + 1:
+        return f"M{x1 + half:g} {middle:g} L{x2 - half:g} {middle:g}"
+    side = -1 if b > a else 1
+    spread = min(10 * abs(b - a), 34)
+    start, end = x1 + (spread if b > a else -spread), x2 + (-spread if b > a else spread)
+    edge, bend = middle + side * tall, middle + side * (tall + 1.34 * LIFT * abs(b - a))
+    return f"M{start:g} {edge:g} C{start:g} {bend:g} {end:g} {bend:g} {end:g} {edge:g}"
+
+
+def _alt(system: System, now: str, visits: Counter[str]) -> str:
+    titles = {s.name: s.title for s in system.stages}
+    been = ", ".join(f"{titles[n]} {c}" for n, c in visits.items()) or "none"
+    here = f"Now in {titles[now]}." if now else "Not started."
+    return f"Stages of {system.title}. {here} Entered so far: {been}."
+
+
+def draw(
+    system: System, steps: Sequence[Step], *, key: str, on_pick: Callable[[], None]
+) -> int | None:
+    """Show the diagram; the step of a stage that was clicked, or None."""
+    result = _DIAGRAM(key=key, data=diagram(system, steps), on_picked_change=on_pick)
+    return result.picked
