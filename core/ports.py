@@ -25,6 +25,7 @@ from core.types import (
     Channel,
     CorpusRef,
     Count,
+    Finite,
     Frozen,
     JsonObject,
     Passage,
@@ -82,10 +83,34 @@ class Retriever(Protocol):
         """Up to ``width`` passages on either side in the same document, in document order."""
 
 
+class Reranker(Protocol):
+    """Cross-encoders, by name or path."""
+
+    def check(self, model: str) -> None:
+        """Load a model, or say why it cannot be.
+
+        Raises:
+            BadInput: there is no such model here; says what to do.
+        """
+
+    def scores(self, model: str, query: str, passages: Sequence[Passage]) -> list[float]:
+        """How relevant each passage is to the query, higher is better, in the model's own scale.
+
+        Raises:
+            RetrieverError: the model failed.
+        """
+
+
 class SearchResponse(Frozen):
     """Recorded form of a search: texts are in ``PassagesShown``."""
 
     hits: tuple[Hit, ...]
+
+
+class RerankResponse(Frozen):
+    """Recorded form of a reranking: a score for each passage, in the order given."""
+
+    scores: tuple[Finite, ...]
 
 
 class ReadResponse(Frozen):
@@ -232,10 +257,14 @@ class Plan(Reply):
 
 
 class DecomposeRequest(Request):
-    """Split a question into at most ``max_hops`` ordered sub-questions with ``#N`` slots."""
+    """Split a question into at most ``max_hops`` ordered sub-questions with ``#N`` slots.
+
+    ``note`` says what was wrong with the first decomposition where this asks for another.
+    """
 
     question: str
     max_hops: Annotated[int, Field(ge=1, le=8)] = 4
+    note: str = ""
 
 
 class Decomposition(Reply):
@@ -368,12 +397,17 @@ class Facts(Reply):
 
 @dataclass(frozen=True, slots=True)
 class Task(Generic[Req, Rep]):
-    """A kind of language work: its name, its types, and the most tokens a reply may have."""
+    """A kind of language work: its name, its types, and the most tokens a reply may have.
+
+    ``thinking_tokens`` are allowed beside the reply to a model that thinks first; 0: it should
+    not.
+    """
 
     name: str
     request: type[Req]
     reply: type[Rep]
     max_tokens_out: int
+    thinking_tokens: int = 0
 
 
 VERIFY = Task("verify", VerifyRequest, Verification, 400)
@@ -527,6 +561,7 @@ class Deps:
     tokens: TokenCounter
     clock: Clock
     memory: Memory = field(default_factory=NoMemory)
+    reranker: Reranker | None = None
     access: Access = field(default_factory=Access)
     ledger: Ledger = field(default_factory=Ledger)
     context: CallContext = field(default_factory=CallContext)
@@ -570,6 +605,8 @@ def parse_response(port: Port, task: str, response: JsonValue) -> Frozen:
         kind = SearchResponse
     elif port == "retriever" and task in ("read", "neighbours"):
         kind = ReadResponse
+    elif port == "retriever" and task == "rerank":
+        kind = RerankResponse
     else:
         raise BadInput(f"A recorded call names the unknown task {port}.{task}.")
     try:

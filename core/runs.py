@@ -97,9 +97,12 @@ def execute(
     short of the process dying; closing this iterator also ends the run as ``cancelled``.
 
     Raises:
+        BadInput: what the settings need is missing; the run did not start.
         JournalError: the journal cannot take a step nor the end of the run; the run stands as
             far as it was kept.
     """
+    if spec.system.preflight is not None:
+        spec.system.preflight(deps, spec.settings)
     deps = faults.wrap(deps, spec.faults).for_run(spec.settings.budgets())
     journal = faults.wrap_recorder(journal, spec.faults, spec.system)
     stamp = _Stamp(spec.run_id, deps)

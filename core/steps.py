@@ -6,7 +6,8 @@ A stage of a controller is a generator that emits and returns: ``state = yield f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+import math
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from functools import update_wrapper
 from typing import Concatenate, NamedTuple, ParamSpec, TypeAlias, TypeVar
@@ -32,6 +33,7 @@ from core.ports import (
     ReadResponse,
     Rep,
     Req,
+    RerankResponse,
     SearchResponse,
     Task,
     as_json,
@@ -173,6 +175,44 @@ def read(deps: Deps, passage_id: str) -> Stage[Passage]:
     return passage
 
 
+def rerank(deps: Deps, model: str, query: str, hits: Sequence[Scored]) -> Stage[tuple[Scored, ...]]:
+    """The hits in the order of a cross-encoder's scores, ties in the order given.
+
+    ``score`` becomes the cross-encoder's, ``calibrated`` its sigmoid.
+
+    Raises:
+        RetrieverError: there is no reranker, or it failed; the failed call is journaled.
+    """
+    passages = [hit.passage for hit in hits]
+    request: JsonObject = {"model": model, "query": query, "ids": [p.id for p in passages]}
+    called, scores, failure = _call_retriever(
+        deps, "rerank", request, lambda: _scores(deps, model, query, passages)
+    )
+    if failure is not None:
+        yield from _emit_with_notices(deps, called)
+        raise failure
+    yield from _emit_with_notices(
+        deps, called.model_copy(update={"response": as_json(RerankResponse(scores=tuple(scores)))})
+    )
+    order = sorted(range(len(passages)), key=lambda n: -scores[n])
+    return tuple(
+        hits[n].model_copy(
+            update={"score": scores[n], "calibrated": _sigmoid(scores[n]), "rank": rank}
+        )
+        for rank, n in enumerate(order, 1)
+    )
+
+
+def _scores(deps: Deps, model: str, query: str, passages: Sequence[Passage]) -> list[float]:
+    if deps.reranker is None:
+        raise RetrieverError("There is no reranker here; choose another variant.", code="reranker")
+    return deps.reranker.scores(model, query, passages)
+
+
+def _sigmoid(score: float) -> float:
+    return 1.0 / (1.0 + math.exp(-max(-500.0, min(500.0, score))))
+
+
 def ask(deps: Deps, task: Task[Req, Rep], request: Req) -> Stage[Rep]:
     """Have a piece of language work done. Spends calls, tokens and cost.
 
@@ -182,12 +222,13 @@ def ask(deps: Deps, task: Task[Req, Rep], request: Req) -> Stage[Rep]:
     """
     ledger = deps.ledger
     tokens_in = deps.reasoner.tokens_in(task, request)
-    ledger.require(stage=deps.stage, calls=1, tokens=tokens_in + task.max_tokens_out)
+    longest = tokens_in + task.max_tokens_out + task.thinking_tokens
+    ledger.require(stage=deps.stage, calls=1, tokens=longest)
     deps.context.stage = deps.stage
     started = deps.clock.monotonic()
     allowance = Allowance(
         calls=ledger.left("calls") - 1,
-        tokens=ledger.left("tokens") - tokens_in - task.max_tokens_out,
+        tokens=ledger.left("tokens") - longest,
         seconds=ledger.left("seconds"),
         cost=ledger.left("cost"),
     )

@@ -28,6 +28,7 @@ class System:
     """One adaptive-RAG method: its controller, its knobs, its decisions, its diagram.
 
     ``run(question, deps, settings)`` is a generator of emissions that ends with ``RunFinished``.
+    ``preflight(deps, settings)`` raises ``BadInput`` where a run could not even start.
     """
 
     name: str
@@ -40,3 +41,4 @@ class System:
     stages: tuple[StageNode, ...]
     edges: tuple[tuple[str, str], ...]
     payloads: tuple[tuple[str, type[Frozen]], ...] = ()
+    preflight: Callable[[Deps, Any], None] | None = None
