@@ -1,0 +1,243 @@
+"""Every step in one line of plain words.
+
+The lines quote documents, questions and model output; ``plain`` makes them safe to print as text,
+which is not the same as safe to render as markup.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from core import events as e
+from core.types import Frozen, Usage
+
+MAX_QUOTE = 80
+Titles = Mapping[str, str]
+
+
+def plain(text: str, limit: int = MAX_QUOTE) -> str:
+    """One line of at most ``limit`` characters, without control, direction and invisible ones."""
+    head = text[: 4 * limit]
+    line = " ".join("".join(_VISIBLE.get(unicodedata.category(c), c) for c in head).split())
+    if len(line) <= limit and len(text) <= len(head):
+        return line
+    return line[: limit - 1].rstrip() + "…"
+
+
+_VISIBLE = {"Cc": " ", "Zl": " ", "Zp": " ", "Cf": "", "Cs": "\ufffd", "Co": "\ufffd"}
+"""What stands for a character of these Unicode categories."""
+
+
+def narrate(step: e.Step, titles: Titles | None = None) -> str:
+    """What happened in this step, in one line; ``titles`` names passages by their id."""
+    return _TELL[type(step.event)](step.event, titles or {})
+
+
+def _quoted(text: str) -> str:
+    return f"“{plain(text)}”"
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def _named(ids: Sequence[str], titles: Titles) -> str:
+    """Up to three passages by title, and how many more."""
+    names = [plain(titles.get(i, i), 40) for i in ids[:3]]
+    more = f" and {len(ids) - 3} more" if len(ids) > 3 else ""
+    return ", ".join(names) + more
+
+
+def spent(usage: Usage) -> str:
+    """What a run has spent, in words."""
+    parts = [
+        _count(usage.calls, "call"),
+        _count(usage.tokens, "token"),
+        _count(usage.rounds, "round"),
+        _count(usage.actions, "action"),
+    ]
+    cost = f", {usage.cost:.4f} USD" if usage.cost else ""
+    return ", ".join(parts) + cost
+
+
+def _started(x: e.RunStarted, _: Titles) -> str:
+    how = "" if x.origin == "live" else f" ({x.origin})"
+    reader = x.model or x.reasoner
+    return (
+        f"{x.system} starts on {_quoted(x.question)} over {plain(x.corpus.id)} with {reader}{how}."
+    )
+
+
+def _proposed(x: e.Proposed, _: Titles) -> str:
+    return f"{plain(x.role)} proposes a value for {plain(x.field)}."
+
+
+def _validated(x: e.Validated, _: Titles) -> str:
+    verdict = {"accept": "accepts", "reject": "refuses", "not_run": "was not run on"}[x.verdict]
+    why = f": {plain(x.reason)}" if x.reason else ""
+    return f"{plain(x.validator)} {verdict} the proposal{why}."
+
+
+def _committed(x: e.Committed, _: Titles) -> str:
+    changed = "" if x.before != x.after else " (unchanged)"
+    return f"{plain(x.field)} is committed{changed}."
+
+
+def _query(x: e.QueryIssued, _: Titles) -> str:
+    made = "as it is" if x.transformation == "verbatim" else f"by {plain(x.transformation)}"
+    lost = "" if x.constraints_kept else ", with a constraint lost"
+    return f"Query {_quoted(x.query)}, {made}{lost}."
+
+
+def _called(x: e.Called, _: Titles) -> str:
+    what = f"{x.port}.{plain(x.task)}"
+    if x.error is not None:
+        return f"{what} failed: {plain(x.error, 160)}"
+    tries = f" at attempt {x.attempt}" if x.attempt > 1 else ""
+    kept = ", from the cache" if x.cached else ""
+    tokens = f", {x.tokens_in} tokens in and {x.tokens_out} out" if x.port == "reasoner" else ""
+    return f"{what} replied in {x.ms:.0f} ms{tries}{tokens}{kept}."
+
+
+def _model(x: e.ModelCalled, _: Titles) -> str:
+    if x.error is not None:
+        return f"{plain(x.model)} failed at {plain(x.task)}: {plain(x.error, 160)}"
+    return f"{plain(x.model)} was asked to {plain(x.task)}: {_quoted(x.reply)}"
+
+
+def _shown(x: e.PassagesShown, _: Titles) -> str:
+    names = {p.id: p.title for p in x.passages}
+    count = _count(len(x.passages), "passage")
+    return f"{count} seen for the first time: {_named(list(names), names)}."
+
+
+def _retrieved(x: e.Retrieved, _: Titles) -> str:
+    if not x.passages:
+        return f"The {x.channel} search for {_quoted(x.query)} found nothing."
+    best = plain(x.passages[0].title, 40)
+    found = _count(len(x.passages), "passage")
+    return f"The {x.channel} search for {_quoted(x.query)} found {found}, {best} first."
+
+
+def _evidence(x: e.EvidenceChanged, titles: Titles) -> str:
+    parts = []
+    if x.added:
+        parts.append(f"takes in {_named(x.added, titles)}")
+    if x.removed:
+        parts.append(f"drops {_named(x.removed, titles)}")
+    only_banned = [i for i in x.banned if i not in x.removed]
+    if only_banned:
+        parts.append(f"bans {_named(only_banned, titles)}")
+    return f"The evidence {' and '.join(parts) or 'stays as it is'}: {plain(x.reason)}."
+
+
+def _diagnostics(x: e.DiagnosticsMeasured, _: Titles) -> str:
+    named = {n: v for n, v in x if isinstance(v, float)} | dict(x.signals)
+    signals = ", ".join(f"{plain(n)} {v:.2f}" for n, v in named.items())
+    return f"Measured: {signals or 'nothing'}."
+
+
+def _belief(x: e.BeliefUpdated, _: Titles) -> str:
+    moved = {n: after - getattr(x.before, n) for n, after in x.after if n != "cost"}
+    most = max(moved, key=lambda n: abs(moved[n]))
+    way = "rises" if moved[most] > 0 else "falls"
+    at = f"{way} to {getattr(x.after, most):.2f}"
+    return f"The belief in {most} {at}; answerable {x.p_ans:.2f}, worth retrieving {x.p_flip:.2f}."
+
+
+def _decided(x: e.Decided, _: Titles) -> str:
+    return f"Decided to {plain(x.outcome)}: {plain(x.reason, 160)}"
+
+
+def _explored(x: e.PathExplored, _: Titles) -> str:
+    admitted = sum(t.admissible for t in x.transitions)
+    refused = len(x.transitions) - admitted
+    more = f", {x.dropped_count} not listed" if x.dropped_count else ""
+    return (
+        f"Navigation round {x.round}: {_count(admitted, 'admissible transition')} from "
+        f"{_count(len(x.frontier), 'node')}, {refused} refused{more}."
+    )
+
+
+def _path(x: e.PathCommitted, _: Titles) -> str:
+    region = _count(len(x.region), "passage")
+    return f"A path of {_count(len(x.path), 'node')} is committed; its region holds {region}."
+
+
+def _forage(x: e.ForageTurn, _: Titles) -> str:
+    done = f"{plain(x.action)} {_quoted(x.argument)}" if x.argument else plain(x.action)
+    wrong = f" was refused: {plain(x.error)}" if x.error else ""
+    return f"Turn {x.turn}: {done}{wrong}."
+
+
+def _hop(x: e.HopResolved, _: Titles) -> str:
+    said = f"is {_quoted(x.answer)}" if x.answer else "has no answer"
+    return f"Hop {x.hop}, {_quoted(x.filled)}, {said}."
+
+
+def _composed(x: e.Composed, _: Titles) -> str:
+    trimmed = f", {len(x.trimmed)} cut" if x.trimmed else ""
+    return f"The final call shows {_count(len(x.passages), 'passage')}{trimmed}."
+
+
+def _grounded(x: e.Grounded, titles: Titles) -> str:
+    if not x.grounded:
+        return "The passages do not bear the answer out."
+    ids = list(dict.fromkeys(c.passage_id for c in x.citations))
+    return f"The answer is borne out by {_named(ids, titles) or 'the evidence used'}."
+
+
+def _memory(x: e.MemoryOp, _: Titles) -> str:
+    verdict = "" if x.allowed else f" was refused: {plain(x.reason)}"
+    what = f"{plain(x.operation)} of {plain(x.artifact, 40)} ({plain(x.scope, 40)})"
+    return f"Memory: {plain(x.role)}'s {what}{verdict}."
+
+
+def _probed(x: e.Probed, _: Titles) -> str:
+    return f"Asked at step {x.at_seq}, the answer would be {_quoted(x.answer) or 'none'}."
+
+
+def _fault(x: e.FaultInjected, _: Titles) -> str:
+    return f"Fault injected, {plain(x.fault)} at {plain(x.where)}: {plain(x.effect)}."
+
+
+def _warned(x: e.Warned, _: Titles) -> str:
+    return f"Warning, {plain(x.fault)} at {plain(x.where)}: {plain(x.effect, 160)}"
+
+
+def _finished(x: e.RunFinished, _: Titles) -> str:
+    end = x.terminal.replace("_", " ")
+    if x.answer is not None:
+        borne = "borne out by the text" if x.grounded else "not borne out by the text"
+        return f"Finished, {end}: {_quoted(x.answer)}, {borne}; {spent(x.usage)}."
+    return f"Finished, {end}: {plain(x.reason, 160) or x.branch} ({spent(x.usage)})"
+
+
+_TELL: dict[type[Frozen], Callable[[Any, Titles], str]] = {
+    e.RunStarted: _started,
+    e.Proposed: _proposed,
+    e.Validated: _validated,
+    e.Committed: _committed,
+    e.QueryIssued: _query,
+    e.Called: _called,
+    e.ModelCalled: _model,
+    e.PassagesShown: _shown,
+    e.Retrieved: _retrieved,
+    e.EvidenceChanged: _evidence,
+    e.DiagnosticsMeasured: _diagnostics,
+    e.BeliefUpdated: _belief,
+    e.Decided: _decided,
+    e.PathExplored: _explored,
+    e.PathCommitted: _path,
+    e.ForageTurn: _forage,
+    e.HopResolved: _hop,
+    e.Composed: _composed,
+    e.Grounded: _grounded,
+    e.MemoryOp: _memory,
+    e.Probed: _probed,
+    e.FaultInjected: _fault,
+    e.Warned: _warned,
+    e.RunFinished: _finished,
+}
