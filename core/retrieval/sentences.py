@@ -5,11 +5,65 @@ from __future__ import annotations
 import regex
 
 _ABBREVIATIONS = frozenset(
-    """mr mrs ms dr prof st jr sr vs etc inc ltd co corp no vol fig approx gen col lt capt sgt rev
-    hon gov sen rep pres jan feb mar apr jun jul aug sep sept oct nov dec ft mt ca cf al ed eds pp
-    e.g i.e u.s u.k""".split()
+    [
+        "mr",
+        "mrs",
+        "ms",
+        "dr",
+        "prof",
+        "st",
+        "jr",
+        "sr",
+        "vs",
+        "etc",
+        "inc",
+        "ltd",
+        "co",
+        "corp",
+        "no",
+        "vol",
+        "fig",
+        "approx",
+        "gen",
+        "col",
+        "lt",
+        "capt",
+        "sgt",
+        "rev",
+        "hon",
+        "gov",
+        "sen",
+        "rep",
+        "pres",
+        "jan",
+        "feb",
+        "mar",
+        "apr",
+        "jun",
+        "jul",
+        "aug",
+        "sep",
+        "sept",
+        "oct",
+        "nov",
+        "dec",
+        "ft",
+        "mt",
+        "ca",
+        "cf",
+        "al",
+        "ed",
+        "eds",
+        "pp",
+        "e.g",
+        "i.e",
+        "u.s",
+        "u.k",
+    ]
 )
-_END = regex.compile(r"[.!?]+[\"'”’)\]]*(?=\s+|$)|[。！？]+[」』”）]*|\n\s*\n|\n(?=\s*(?:[-*#|]|\d+[.)]\s))")
+_END = regex.compile(
+    r"[.!?]+[\"'”’)\]]*(?=\s+|$)|[。！？]+[」』”）]*|\n\s*\n|\n(?=\s*(?:[-*#|]|\d+[.)]\s))"
+)
 _LAST_WORD = regex.compile(r"([\p{L}\p{N}.]+)\.[\"'”’)\]]*$")
 MAX_SENTENCE = 1_000
 """A longer run without an end is cut at white space, so that no sentence is unbounded."""

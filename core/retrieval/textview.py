@@ -37,16 +37,20 @@ class CorpusTextView:
         passages: Iterable[Passage],
         encode: Encode,
         vectors: Mapping[str, FloatArray] | None = None,
+        frequencies: Mapping[str, int] | None = None,
     ) -> None:
+        """``frequencies``: how many passages each index term occurs in, counted if not given."""
         self._encode_many = encode
         self._vectors = vectors or {}
-        self._frequency: Counter[str] = Counter()
+        counted: Counter[str] = Counter()
         titles = []
         self.size = 0
         for passage in passages:
             self.size += 1
             titles.append(passage.title)
-            self._frequency.update(set(terms(f"{passage.title}\n{passage.text}")))
+            if frequencies is None:
+                counted.update(set(terms(f"{passage.title}\n{passage.text}")))
+        self._frequency: Mapping[str, int] = counted if frequencies is None else frequencies
         self._titles = TitleIndex(titles)
         self._texts: OrderedDict[str, FloatArray] = OrderedDict()
         self._sentences: OrderedDict[tuple[str, str], tuple[Spans, FloatArray]] = OrderedDict()
@@ -83,7 +87,7 @@ class CorpusTextView:
 
     def idf(self, term: str) -> float:
         """ln(1 + (N - df + .5)/(df + .5)); highest for a term that no passage has."""
-        frequency = self._frequency[term] if term in self._frequency else 0
+        frequency = self._frequency.get(term, 0)
         return math.log(1 + (self.size - frequency + 0.5) / (frequency + 0.5))
 
     def alias_count(self, alias: str) -> int:

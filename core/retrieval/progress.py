@@ -1,0 +1,66 @@
+"""How far a long piece of work is, and whether it should stop."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from core.errors import RunCancelled
+
+Phase = Literal["reading", "embedding", "storing", "calibrating"]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """``done`` of ``total`` items of a phase (files, texts, vectors, queries); ``rate`` in items
+    a second, and ``seconds_remaining`` of the phase, once something is done."""
+
+    phase: Phase
+    done: int
+    total: int
+    rate: float | None = None
+    seconds_remaining: float | None = None
+
+
+Report = Callable[[Progress], None]
+
+
+class Tracker:
+    """Reports progress and ends the work when it is cancelled."""
+
+    def __init__(
+        self, report: Report | None = None, cancelled: Callable[[], bool] | None = None
+    ) -> None:
+        self._report, self._cancelled = report, cancelled
+        self._phase: Phase | None = None
+        self._started = 0.0
+
+    def step(self, phase: Phase, done: int, total: int, share: float | None = None) -> None:
+        """Say how far a phase is; ``share`` of the work done where items differ in size.
+
+        Raises:
+            RunCancelled: the person stopped it.
+        """
+        if self._cancelled is not None and self._cancelled():
+            raise RunCancelled(
+                "Indexing was stopped; the previous index is as it was, and indexing again goes "
+                "on from here."
+            )
+        if phase != self._phase:
+            self._phase, self._started = phase, time.monotonic()
+        if self._report is None:
+            return
+        seconds = time.monotonic() - self._started
+        share = (done / total if total else 1.0) if share is None else share
+        known = done > 0 and seconds > 0 and share > 0
+        self._report(
+            Progress(
+                phase,
+                done,
+                total,
+                rate=done / seconds if known else None,
+                seconds_remaining=max(0.0, seconds / share - seconds) if known else None,
+            )
+        )
