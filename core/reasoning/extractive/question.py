@@ -1,0 +1,320 @@
+"""What a question asks for: its form, the type and head noun of the answer, its relations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+import regex
+
+from core.reasoning.extractive.lexicon import head_types, synonyms, words
+from core.retrieval.tokenizer import STOP_WORDS, Token, stem, tokenize
+
+Form = Literal["span", "yes_no", "choice"]
+Kind = Literal["person", "place", "org", "work", "date", "number", "nationality", "language", "any"]
+Wh = Literal["who", "when", "where", "what", "which", "how_many", "how", "why", "none"]
+
+_WH = frozenset(["who", "whom", "whose", "when", "where", "what", "which", "how", "why"])
+_SHORT = {"whats": "what", "whos": "who", "whens": "when", "wheres": "where", "whose": "who"}
+_MEASURE = {
+    "many": "number",
+    "much": "number",
+    "tall": "number",
+    "high": "number",
+    "old": "number",
+    "long": "number",
+    "far": "number",
+    "large": "number",
+    "big": "number",
+    "deep": "number",
+    "wide": "number",
+    "fast": "number",
+    "often": "number",
+    "heavy": "number",
+}
+_TYPE_NOUNS = frozenset(
+    [
+        "kind",
+        "type",
+        "sort",
+        "form",
+        "name",
+        "names",
+        "example",
+        "examples",
+        "part",
+        "one",
+        "member",
+        "family",
+        "term",
+        "word",
+    ]
+)
+_OR = regex.compile(r"\bor\b", regex.IGNORECASE)
+_CLAUSE = regex.compile(r"[.!?]\s+(?=\S)")
+MAX_HEAD_TOKENS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """A question read by rules.
+
+    ``kind``: the answer's type, ``any`` where nothing tells; ``head``: stems of the noun that the
+    answer is one of ("which *river*", "who is the *captain*"); ``phrase``: stems of the whole
+    wh-phrase; ``measure``: the stem after "how many/much" or of a measured quality;
+    ``related``: stem -> strength in (0, 1] of synonyms of the question's words; ``form`` and
+    ``wh`` as typed; ``wants_name``: asks what something is called; ``cloze``: a statement to be
+    completed; ``span``: token range of the wh-phrase; ``plural``: asks for several.
+    """
+
+    form: Form
+    wh: Wh
+    kind: Kind
+    head: frozenset[str]
+    phrase: frozenset[str]
+    measure: str
+    related: dict[str, float]
+    wants_name: bool
+    cloze: bool
+    plural: bool
+    span: tuple[int, int]
+
+
+@lru_cache(maxsize=1_024)
+def analyse(question: str) -> Analysis:
+    """Read a question. Never raises: a text that is no question is one of form ``span``."""
+    tokens = tokenize(question)
+    at = _wh_position(question, tokens)
+    wh = _wh(tokens, at)
+    form = _form(question, tokens, at)
+    phrase, end = _phrase(question, tokens, at) if at is not None else ([], 0)
+    head, kind = _head(tokens, at, wh, phrase, end)
+    measure = ""
+    if wh in ("how", "how_many") and at is not None and at + 1 < len(tokens):
+        measure = tokens[at + 2].term if wh == "how_many" and at + 2 < len(tokens) else ""
+        measure = measure or tokens[at + 1].term
+    surfaces = [t.surface for t in tokens]
+    content = {t.term for t in tokens if t.surface not in STOP_WORDS}
+    related: dict[str, float] = {}
+    for term in content:
+        for other in synonyms().get(term, ()):
+            if other not in content:
+                related[other] = 1.0
+    named = {"called", "named", "name", "known", "termed", "nickname", "nicknamed", "titled"}
+    return Analysis(
+        form=form,
+        wh=wh,
+        kind=kind,
+        head=frozenset(head),
+        phrase=frozenset(t.term for t in phrase if t.surface not in STOP_WORDS),
+        measure=measure,
+        related=related,
+        wants_name=bool(named & set(surfaces)),
+        cloze=at is None and form == "span",
+        plural=_plural(tokens, phrase, at),
+        span=(at or 0, end),
+    )
+
+
+def _wh_position(question: str, tokens: Sequence[Token]) -> int | None:
+    """The token that asks; a relative pronoun is passed over where another word asks."""
+    best, where = 0.0, None
+    last = len(tokens) - 1
+    for i, token in enumerate(tokens):
+        surface = token.surface
+        if surface not in _WH and surface not in _SHORT:
+            continue
+        before = tokens[i - 1].surface if i else ""
+        gap = question[tokens[i - 1].end : token.start] if i else ""
+        after = tokens[i + 1].surface if i < last else ""
+        starts = i == 0 or any(c in gap for c in ".!?")
+        score = 1.0
+        if starts:
+            score += 4.0
+        elif before in words("grammar", "prepositions") and (
+            i == 1 or surface == "what" or after not in words("grammar", "auxiliaries")
+        ):
+            score += 4.5 if i == 1 else 2.0
+        if i == last:
+            score += 3.0
+        if surface in ("what", "how"):
+            score += 1.5
+        elif surface == "which" and after and after not in words("grammar", "auxiliaries"):
+            score += 0.5
+        if "," in gap and after in words("grammar", "auxiliaries") and surface != "which":
+            score += 1.0
+        if starts and surface in ("when", "where", "while") and "," in question[token.end :]:
+            score -= 1.0
+        if surface == "how" and after in _MEASURE:
+            score += 1.0
+        if score > best:
+            best, where = score, i
+    if where is not None and best < 2.0 and where > 0:
+        after = tokens[where + 1].surface if where < last else ""
+        if tokens[where].surface != "what" and after:
+            return None
+    return where
+
+
+def _wh(tokens: Sequence[Token], at: int | None) -> Wh:
+    if at is None:
+        return "none"
+    surface = _SHORT.get(tokens[at].surface, tokens[at].surface)
+    if surface == "how":
+        return "how_many" if at + 1 < len(tokens) and tokens[at + 1].surface in _MEASURE else "how"
+    if surface in ("whom", "whose"):
+        return "who"
+    forms: dict[str, Wh] = {
+        "who": "who",
+        "when": "when",
+        "where": "where",
+        "what": "what",
+        "which": "which",
+        "why": "why",
+    }
+    return forms[surface]
+
+
+def _form(question: str, tokens: Sequence[Token], at: int | None) -> Form:
+    sentence_starts = [0, *(m.end() for m in _CLAUSE.finditer(question))]
+    opening = next((t for t in tokens if t.start >= sentence_starts[-1]), None)
+    aux = opening is not None and opening.surface in words("grammar", "auxiliaries")
+    has_or = _OR.search(question) is not None
+    if has_or and (aux or (at is not None and tokens[at].surface in ("who", "which", "what"))):
+        return "choice"
+    asks = at is not None and (
+        tokens[at].surface == "what"
+        or tokens[at - 1].surface
+        in words("grammar", "prepositions") | words("grammar", "past_verbs")
+    )
+    if aux and not asks:
+        return "yes_no"
+    return "span"
+
+
+def _phrase(question: str, tokens: Sequence[Token], at: int) -> tuple[list[Token], int]:
+    """The tokens after the wh-word up to a verb, preposition or break, and where they end."""
+    surface = _SHORT.get(tokens[at].surface, tokens[at].surface)
+    if surface not in ("what", "which", "how", "who"):
+        return [], at + 1
+    stop = words("grammar", "auxiliaries") | words("grammar", "prepositions")
+    stop |= words("grammar", "past_verbs") | words("grammar", "determiners") | _WH
+    stop |= words("grammar", "pronouns")
+    found: list[Token] = []
+    i = at + 1
+    if surface == "who":
+        return [], i
+    if surface == "how" and i < len(tokens) and tokens[i].surface in _MEASURE:
+        i += 1
+    while i < len(tokens) and len(found) < MAX_HEAD_TOKENS:
+        token = tokens[i]
+        gap = question[tokens[i - 1].end : token.start]
+        if any(c in gap for c in ",.;:?") or (token.surface in stop and token.surface != "of"):
+            break
+        if token.surface == "of":
+            if not (found and found[-1].surface in _TYPE_NOUNS):
+                break
+            found.clear()
+        else:
+            found.append(token)
+        i += 1
+    if len(found) > 1 and i < len(tokens) and tokens[i].surface in words("grammar", "determiners"):
+        found.pop()
+    while len(found) > 1 and found[-1].surface.endswith("ed"):
+        found.pop()
+    return found, i
+
+
+def _head(
+    tokens: Sequence[Token], at: int | None, wh: Wh, phrase: list[Token], end: int
+) -> tuple[list[str], Kind]:
+    """Stems of the head noun and the type that it, or else the wh-word, asks for."""
+    fixed: dict[Wh, Kind] = {"who": "person", "when": "date", "where": "place"}
+    head: list[str] = []
+    kind: Kind = fixed.get(wh, "any")
+    if wh == "how_many":
+        plurals = [t.term for t in phrase if t.surface.endswith("s")]
+        return plurals[-1:] or [t.term for t in phrase[-1:]], "number"
+    if wh in ("when", "where", "why", "how"):
+        return [], kind
+    source = phrase or (_after_copula(tokens, end) if at is not None else _cloze_subject(tokens))
+    known = [t for t in source if t.term in head_types()]
+    if known:
+        head = [known[-1].term]
+        if kind == "any":
+            kind = _typed(known[-1].term)
+    elif source:
+        head = [source[-1].term]
+    return head, kind
+
+
+def _typed(term: str) -> Kind:
+    kinds: dict[str, Kind] = {
+        "person": "person",
+        "place": "place",
+        "org": "org",
+        "work": "work",
+        "date": "date",
+        "number": "number",
+        "nationality": "nationality",
+        "language": "language",
+    }
+    return kinds[head_types()[term]]
+
+
+def _after_copula(tokens: Sequence[Token], start: int) -> list[Token]:
+    """In "what is the NOUN of ...", "who was the NOUN that ...": the noun phrase's tokens."""
+    i = start
+    copulas = ("is", "are", "was", "were", "s")
+    if i >= len(tokens) or tokens[i].surface not in copulas:
+        return []
+    i += 1
+    found: list[Token] = []
+    stop = words("grammar", "auxiliaries") | words("grammar", "prepositions") | _WH
+    stop |= words("grammar", "pronouns") | words("grammar", "past_verbs")
+    if i >= len(tokens) or tokens[i].surface not in words("grammar", "determiners"):
+        return []
+    i += 1
+    while i < len(tokens) and len(found) < MAX_HEAD_TOKENS:
+        token = tokens[i]
+        if token.surface == "of" and found and found[-1].surface in _TYPE_NOUNS:
+            found.clear()
+            while i + 1 < len(tokens) and (
+                tokens[i + 1].surface in words("grammar", "determiners")
+            ):
+                i += 1
+        elif token.surface in stop:
+            break
+        else:
+            found.append(token)
+        i += 1
+    return found
+
+
+def _cloze_subject(tokens: Sequence[Token]) -> list[Token]:
+    """The first noun phrase of a statement that the answer completes."""
+    found: list[Token] = []
+    stop = words("grammar", "auxiliaries") | words("grammar", "prepositions") | _WH
+    for token in tokens:
+        if token.surface in ("name", "list", "tell", "give", "find") and not found:
+            continue
+        if token.surface in words("grammar", "determiners") and not found:
+            continue
+        if token.surface in stop:
+            if token.surface == "of" and found and found[-1].surface in _TYPE_NOUNS:
+                found.clear()
+                continue
+            break
+        found.append(token)
+        if len(found) == MAX_HEAD_TOKENS:
+            break
+    return found
+
+
+def _plural(tokens: Sequence[Token], phrase: list[Token], at: int | None) -> bool:
+    if phrase:
+        last = phrase[-1].surface
+        return last.endswith("s") and not last.endswith("ss") and stem(last) != last
+    return at is not None and at + 1 < len(tokens) and tokens[at + 1].surface in ("are", "were")
