@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -18,7 +19,11 @@ SEED = 0
 
 
 class Interval(Frozen):
-    """An estimate from ``n`` questions; ``low`` and ``high`` are absent where n < 2."""
+    """An estimate from ``n`` questions.
+
+    ``low`` and ``high`` are absent where they are undefined: n < 2, or a ratio whose resamples
+    include a mean of 0 below the line.
+    """
 
     value: float
     low: float | None
@@ -116,16 +121,18 @@ def _interval(
     n = len(data[0])
     if n < 2:
         return Interval(value=value, low=None, high=None, n=n)
-    result = stats.bootstrap(
-        data,
-        statistic,
-        paired=True,
-        vectorized=True,
-        n_resamples=resamples,
-        confidence_level=level,
-        method="percentile",
-        rng=np.random.default_rng(seed),
-    ).confidence_interval
-    low, high = float(result.low), float(result.high)
-    finite = math.isfinite(low) and math.isfinite(high)
-    return Interval(value=value, low=low if finite else None, high=high if finite else None, n=n)
+    with warnings.catch_warnings():  # an undefined interval is told by its absence
+        warnings.simplefilter("ignore", stats.DegenerateDataWarning)
+        found = stats.bootstrap(
+            data,
+            statistic,
+            paired=True,
+            vectorized=True,
+            n_resamples=resamples,
+            confidence_level=level,
+            method="percentile",
+            rng=np.random.default_rng(seed),
+        ).confidence_interval
+    if not (math.isfinite(found.low) and math.isfinite(found.high)):
+        return Interval(value=value, low=None, high=None, n=n)
+    return Interval(value=value, low=float(found.low), high=float(found.high), n=n)

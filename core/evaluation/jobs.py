@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from core import registry
-from core.errors import BadInput, JournalError, RunCancelled
+from core.errors import BadInput, JournalError, RagError, RunCancelled
 from core.evaluation.losses import lost_at
 from core.evaluation.metrics import (
     Gold,
@@ -110,6 +110,7 @@ def results(
     Raises:
         BadInput: ``SWEEP_BACKEND`` names no backend that can be used.
         JournalError: a run could not be kept.
+        RagError: a worker process died; finished runs are in the journal.
         RunCancelled: ``cancelled`` said so; finished runs are in the journal.
     """
     done: dict[Key, Row] = {}
@@ -136,6 +137,7 @@ def _outcomes(
             yield _perform(world, out, job, cancelled)
         return
     from joblib import Parallel, delayed
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
 
     backend = os.environ.get("SWEEP_BACKEND") or "loky"
     _register(backend)
@@ -145,12 +147,17 @@ def _outcomes(
             for first in range(0, len(calls), _BATCH * workers):
                 yield from parallel(calls[first : first + _BATCH * workers])
         return
-    parallel = Parallel(
+    outcomes: Any = Parallel(
         n_jobs=workers, backend=backend, batch_size=1, return_as="generator_unordered"
-    )
-    outcomes: Any = parallel(calls)
+    )(calls)
     try:
         yield from outcomes
+    except TerminatedWorkerError:
+        raise RagError(
+            "A worker process died, perhaps for want of memory; start the evaluation again to go "
+            "on, with fewer workers.",
+            code="worker_died",
+        ) from None
     finally:
         outcomes.close()
 

@@ -191,8 +191,8 @@ def markdown(table: Table) -> str:
     """A table in Markdown, its columns aligned so that it also reads as plain text."""
     heading, lines = table
     cells = [heading, *([cell.replace("|", "\\|") for cell in line] for line in lines)]
-    widths = [max(len(line[i]) for line in cells) for i in range(len(heading))]
-    rule = ["-" * max(3, width) for width in widths]
+    widths = [max(3, *(len(line[i]) for line in cells)) for i in range(len(heading))]
+    rule = ["-" * width for width in widths]
     texts = [
         "| " + " | ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)) + " |"
         for line in (heading, rule, *cells[1:])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +12,7 @@ from typing import Any
 
 from core.ports import Deps
 from core.types import Passage
-from tests.core.world import PASSAGES, QUESTION, deps
+from tests.core.world import PASSAGES, QUESTION, SCRIPT, deps
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,21 @@ class BrokenWorld(SmallWorld):
             raise ZeroDivisionError
 
         return deps({"answer": broken})
+
+
+@dataclass(frozen=True)
+class KillingWorld(SmallWorld):
+    """Its reader kills the process that it runs in, once it is asked about fish."""
+
+    def open(self) -> Deps:
+        def answer(request: Any) -> Any:
+            if "fish" in request.question:
+                os.kill(os.getpid(), signal.SIGKILL)
+            reply = SCRIPT["answer"]
+            assert callable(reply)
+            return reply(request)
+
+        return deps({"answer": answer})
 
 
 ASKED: list[dict[str, Any]] = [

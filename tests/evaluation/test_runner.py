@@ -2,20 +2,23 @@ from __future__ import annotations
 
 import csv
 import json
+import signal
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from core.errors import BadInput, RunCancelled
+from core.errors import BadInput, RagError, RunCancelled
 from core.evaluation.jobs import Progress
 from core.evaluation.results import COLUMNS, Row
 from core.evaluation.runner import evaluate
 from core.evaluation.store import Evaluation
 from core.events import RunStarted
 from core.journal import Journal
-from tests.evaluation.small_world import ASKED, BrokenWorld, SmallWorld, question_file
+from tests.evaluation.small_world import ASKED, BrokenWorld, KillingWorld, SmallWorld, question_file
 
 SYSTEMS = ["static", "iterative"]
 
@@ -245,3 +248,37 @@ def test_rows_are_joined_by_id_whatever_order_they_come_in(tmp_path: Path) -> No
     assert shuffled.by_question("static") == evaluation.by_question("static")
     with pytest.raises(BadInput, match="evaluated: static, iterative"):
         evaluation.by_question("beliefrag")
+
+
+KILLED = """
+from pathlib import Path
+from core.evaluation.runner import evaluate
+from tests.evaluation.small_world import KillingWorld
+evaluate(Path({questions!r}), ["static", "iterative"], Path({out!r}), world=KillingWorld())
+"""
+
+
+def test_killed_in_the_middle_of_a_run_it_goes_on(tmp_path: Path) -> None:
+    questions, out = question_file(tmp_path), tmp_path / "out"
+    code = KILLED.format(questions=str(questions), out=str(out))
+    root = Path(__file__).parents[2]
+    dead = subprocess.run([sys.executable, "-c", code], cwd=root, check=False)
+    assert dead.returncode == -signal.SIGKILL
+    finished = {r.run_id for r in Journal(out).runs() if r.status == "finished"}
+    assert len(finished) == 2
+    evaluation = run(tmp_path)
+    assert finished <= {r.run_id for r in evaluation.rows}
+    left = [r for r in Journal(out).runs() if r.status == "interrupted"]
+    assert len(left) == 1
+    whole = evaluate(questions, SYSTEMS, tmp_path / "whole", world=SmallWorld())
+    same = {"seconds", "run_id"}
+    assert [r.model_dump(exclude=same) for r in evaluation.rows] == [
+        r.model_dump(exclude=same) for r in whole.rows
+    ]
+
+
+def test_a_worker_that_dies_is_one_sentence_and_nothing_is_lost(tmp_path: Path) -> None:
+    with pytest.raises(RagError, match="fewer workers") as caught:
+        run(tmp_path, world=KillingWorld(), workers=2)
+    assert caught.value.reason_code == "worker_died"
+    assert len(run(tmp_path).rows) == 6
