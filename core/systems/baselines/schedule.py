@@ -63,6 +63,9 @@ def next_step(inputs: ScheduleInputs, settings: SystemSettings) -> Decision | Un
     gates.append(gate("evidence_held", inputs.evidence, ">=", 1))
     if gates[-1].fired:
         return Decision(outcome="answer", gates=tuple(gates), reason="The schedule is done.")
+    if not inputs.rounds:
+        reason = "The budgets do not let in a single retrieval."
+        return Decision(outcome="exhausted", gates=tuple(gates), reason=reason)
     return Decision(outcome="abstain", gates=tuple(gates), reason="Nothing relevant was found.")
 
 
@@ -81,8 +84,8 @@ def _decider(name: str) -> Decider[ScheduleInputs, SystemSettings]:
             name=f"{name}.next",
             inputs=ScheduleInputs,
             decide=next_step,
-            outcomes=("retrieve", "answer", "abstain"),
-            terminal_outcomes=frozenset({"answer", "abstain"}),
+            outcomes=("retrieve", "answer", "abstain", "exhausted"),
+            terminal_outcomes=frozenset({"answer", "abstain", "exhausted"}),
             card=_CARD,
         )
     )
@@ -119,6 +122,9 @@ def _run(
             return
         if decision.outcome == "abstain":
             yield from finish(deps, "abstained", "no_evidence", evidence, decision.reason)
+            return
+        if decision.outcome == "exhausted":
+            yield from finish(deps, "budget_exhausted", "budget", evidence, decision.reason)
             return
         try:
             evidence, queries = yield from retrieve(deps, question, evidence, queries, settings)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from core.decisions import Decision
-from core.errors import BudgetExhausted, RetrieverError
+from core.errors import BudgetExhausted, RetrieverError, Terminal
 from core.events import BeliefUpdated, DiagnosticsMeasured, QueryIssued, Warned
 from core.ports import (
     REWRITE,
@@ -34,6 +34,11 @@ from core.systems.beliefrag.settings import BeliefRAGSettings
 from core.systems.evidence import NO_EVIDENCE, EvidenceSet, novelty, query_overlap
 from core.systems.reader import answer, answer_tokens, finish, reserve_answer
 
+_ENDS: dict[str, Terminal] = {
+    "abstain": "abstained",
+    "conflict": "conflict",
+    "exhausted": "budget_exhausted",
+}
 VERIFIER_WINDOW = 8
 """The verifier sees at most this many passages (specification, Diagnostics)."""
 
@@ -77,17 +82,20 @@ def run(
                 deps, question, state.evidence, settings.evidence_window, outcome, decision.reason
             )
             return
-        if outcome in ("abstain", "conflict"):
+        if outcome in _ENDS:
             yield from finish(
                 replace(deps, stage="decide"),
-                "abstained" if outcome == "abstain" else "conflict",
+                _ENDS[outcome],
                 outcome,
                 state.evidence,
                 decision.reason,
             )
             return
+        searches = len(state.queries)
         try:
             state = yield from act(deps, outcome, state, settings)
+            if len(state.queries) > searches:
+                state = yield from measure(deps, state, settings)
         except BudgetExhausted as error:
             if not len(state.evidence):
                 raise
@@ -104,8 +112,7 @@ def act(deps: Deps, outcome: str, state: State, settings: BeliefRAGSettings) -> 
         return (yield from verify(deps, state))
     if outcome == "rewrite":
         return (yield from rewrite(deps, state))
-    state = yield from retrieve(deps, state, settings)
-    return (yield from measure(deps, state, settings))
+    return (yield from retrieve(deps, state, settings))
 
 
 @stage("decide")
@@ -207,19 +214,18 @@ def retrieve(deps: Deps, state: State, settings: BeliefRAGSettings) -> Stage[Sta
             deps,
             WRITE_QUERY,
             WriteQueryRequest(
-                question=state.rewritten or state.question,
+                question=state.question,
                 passages=state.evidence.window(settings.evidence_window),
                 previous=state.queries,
             ),
         )
         if written.nothing_missing and state.rewritten is None:
             return replace(state, nothing_missing=True, pending="none")
-        query = written.query.strip() or state.rewritten or state.question
-        parent, rationale = state.queries[-1], written.rationale
-        transformation = "bridge" if written.bridge else "follow_up"
-    elif state.queries:
+        query, parent = written.query.strip(), state.rewritten or state.queries[-1]
+        transformation, rationale = "bridge" if written.bridge else "follow_up", written.rationale
+    if state.queries and query in ("", state.question, state.rewritten):
         query, parent = state.rewritten or state.question, state.queries[-1]
-        transformation, rationale = "rewrite", "nothing is held yet"
+        transformation, rationale = "rewrite", "the query writer adds nothing to it"
     deps.ledger.require(stage=deps.stage, actions=1)
     deps.ledger.charge(actions=1)
     round_ = deps.ledger.usage().rounds + 1
@@ -238,7 +244,7 @@ def retrieve(deps: Deps, state: State, settings: BeliefRAGSettings) -> Stage[Sta
         if not len(state.evidence):
             raise
         yield from _warn(deps, error.reason_code, error.stage or deps.stage, error.message)
-        return replace(state, retriever_down=True, pending="none", novelty=0.0, calibrated=())
+        return replace(state, retriever_down=True, pending="none")
     held = [h.passage for h in state.evidence.held]
     evidence, added, changed = state.evidence.admit(hits, round_, "retrieved")
     if changed is not None:

@@ -12,7 +12,9 @@ from core.types import Count, Frozen, Gate
 CORRECTION_ACTIONS = 4
 """VERIFY, REWRITE, RETRIEVE and ANSWER must all still fit before a correction starts."""
 
-Outcome = Literal["verify", "rewrite", "retrieve", "answer", "stop", "abstain", "conflict"]
+Outcome = Literal[
+    "verify", "rewrite", "retrieve", "answer", "stop", "abstain", "conflict", "exhausted"
+]
 OUTCOMES: tuple[Outcome, ...] = (
     "verify",
     "rewrite",
@@ -21,8 +23,9 @@ OUTCOMES: tuple[Outcome, ...] = (
     "stop",
     "abstain",
     "conflict",
+    "exhausted",
 )
-TERMINAL: frozenset[str] = frozenset({"answer", "stop", "abstain", "conflict"})
+TERMINAL: frozenset[str] = frozenset({"answer", "stop", "abstain", "conflict", "exhausted"})
 
 
 class BeliefInputs(Frozen):
@@ -130,6 +133,8 @@ def _stop(
     if conflicting:
         return gates.decide("conflict", "The sources disagree and no correction is left.")
     if not gates("evidence_held", inputs.evidence, ">=", 1):
+        if not inputs.rounds:
+            return gates.decide("exhausted", "The budgets do not let in a single retrieval.")
         return gates.decide("abstain", "Nothing relevant was found.")
     if gates("abstain", now.p_ans, "<", settings.abstain_threshold):
         return gates.decide("abstain", "The evidence is inadequate and no acquisition is worth it.")
