@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Literal
 
 from pydantic import JsonValue
@@ -269,19 +269,24 @@ class Watched:
     read of every field.
     """
 
+    __slots__ = ("fields_", "read_", "settings_")
+
     def __init__(self, settings: SystemSettings) -> None:
         self.settings_ = settings
+        self.fields_ = _fields(type(settings))
         self.read_: set[str] = set()
 
     def __getattr__(self, name: str) -> Any:
-        kind = type(self.settings_)
-        if name in kind.model_fields:
+        if name in self.fields_:
             self.read_.add(name)
             return getattr(self.settings_, name)
-        found = getattr(kind, name, None)
+        found = getattr(type(self.settings_), name, None)
         if isinstance(found, property) and found.fget is not None:
             return found.fget(self)
-        if isinstance(found, cached_property):
-            return found.func(self)
-        self.read_.update(kind.model_fields)
+        self.read_.update(self.fields_)
         return getattr(self.settings_, name)
+
+
+@cache
+def _fields(kind: type[SystemSettings]) -> frozenset[str]:
+    return frozenset(kind.model_fields)

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from operator import attrgetter, mul
+from typing import NamedTuple
 
 from core.events import Belief, Term
 from core.systems.beliefrag.profiles import Answerability, RetrievalValue, resolve
@@ -19,6 +21,37 @@ from core.types import Count, Frozen, Unit
 SIGNALS = ("support", "relevance", "gap", "uncertainty", "conflict", "novelty", "cost")
 DIMENSIONS = ("sufficiency", "reliability", "conflict", "uncertainty", "gap")
 _TINY = 1e-9
+_FARTHEST = math.log((1.0 - _TINY) / _TINY)
+_PARAMETERS = tuple(
+    attrgetter(f"prior_{d}", f"alpha_{d}", f"lambda_{d}", *(f"w_{d}_{s}" for s in WEIGHTED[d]))
+    for d in DIMENSIONS
+)
+"""For each dimension: its prior, alpha, lambda and weights, from settings."""
+_PLACES = tuple(tuple(SIGNALS.index(s) for s in WEIGHTED[d]) for d in DIMENSIONS)
+_COEFFICIENTS = attrgetter(*SIGNALS)
+
+
+class Signals(NamedTuple):
+    """The diagnostics as bare numbers."""
+
+    support: float
+    relevance: float
+    gap: float
+    uncertainty: float
+    conflict: float
+    novelty: float
+    cost: float
+
+
+class Levels(NamedTuple):
+    """The belief as bare numbers."""
+
+    sufficiency: float
+    reliability: float
+    conflict: float
+    uncertainty: float
+    gap: float
+    cost: float
 
 
 class Observation(Frozen):
@@ -73,22 +106,28 @@ def relevance(calibrated: Sequence[float], temperature: float) -> float:
     """R = sum of softmax(z~ / temperature)_i z~_i over the passages last returned; 0 for none."""
     if not calibrated:
         return 0.0
-    top = max(calibrated)
-    weights = [math.exp((z - top) / temperature) for z in calibrated]
-    total = math.fsum(weights)
-    return min(1.0, math.fsum(w * z for w, z in zip(weights, calibrated, strict=True)) / total)
+    top, total, weighted = max(calibrated), 0.0, 0.0
+    for z in calibrated:
+        weight = math.exp((z - top) / temperature)
+        total += weight
+        weighted += weight * z
+    return min(1.0, weighted / total)
 
 
 def diagnostics(observation: Observation, settings: BeliefRAGSettings) -> Diagnostics:
     """The seven signals of an observation under these settings; K = min(1, tokens / budget)."""
-    return Diagnostics(
-        relevance=relevance(observation.calibrated, settings.relevance_temperature),
-        support=observation.support,
-        conflict=observation.conflict,
-        uncertainty=observation.uncertainty,
-        gap=observation.gap,
-        novelty=observation.novelty,
-        cost=min(1.0, observation.tokens / settings.token_budget),
+    return Diagnostics(**_signals(observation, settings)._asdict())
+
+
+def _signals(observation: Observation, settings: BeliefRAGSettings) -> Signals:
+    return Signals(
+        observation.support,
+        relevance(observation.calibrated, settings.relevance_temperature),
+        observation.gap,
+        observation.uncertainty,
+        observation.conflict,
+        observation.novelty,
+        min(1.0, observation.tokens / settings.token_budget),
     )
 
 
@@ -139,20 +178,46 @@ def believe(
     observations: Sequence[Observation], settings: BeliefRAGSettings
 ) -> tuple[Belief, Diagnostics]:
     """The belief after all observations, from the prior, and the newest diagnostics."""
-    belief = prior(settings)
-    x = diagnostics(NOTHING_HELD, settings)
+    levels, x = _fold(observations, settings)
+    return Belief(**levels._asdict()), Diagnostics(**x._asdict())
+
+
+def _fold(
+    observations: Sequence[Observation], settings: BeliefRAGSettings
+) -> tuple[Levels, Signals]:
+    """``update`` over each observation in turn, in logit space and without its terms: a replay
+    does this for every recorded decision at every move of a slider."""
+    rows, logits = [], []
+    for read, places in zip(_PARAMETERS, _PLACES, strict=True):
+        first, alpha, rate, *given = read(settings)
+        weights = [0.0] * len(SIGNALS)
+        for place, weight in zip(places, given, strict=True):
+            weights[place] = weight
+        rows.append((alpha, rate, *weights))
+        logits.append(logit(first))
+    x = _signals(NOTHING_HELD, settings)
     for observation in observations:
-        x = diagnostics(observation, settings)
-        _, belief, _ = update(belief, x, settings)
-    return belief, x
+        x = _signals(observation, settings)
+        s, r, g, u, c, n, k = x
+        moved = []
+        for before, (alpha, rate, ws, wr, wg, wu, wc, wn, wk) in zip(logits, rows, strict=True):
+            now = alpha + ws * s + wr * r + wg * g + wu * u + wc * c + wn * n + wk * k
+            if not -_FARTHEST < now < _FARTHEST:
+                now = math.copysign(_FARTHEST, now)
+            moved.append(before + rate * (now - before))
+        logits = moved
+    cost = x.cost if observations else 0.0
+    return Levels._make([*map(sigmoid, logits), cost]), x
 
 
-def answerability(x: Diagnostics, model: Answerability) -> float:
+def answerability(x: Diagnostics | Signals, model: Answerability) -> float:
     """p_ans = sigmoid(intercept + sum of weight x signal)."""
-    return sigmoid(model.intercept + math.fsum(getattr(model, s) * getattr(x, s) for s in SIGNALS))
+    return sigmoid(model.intercept + sum(map(mul, _COEFFICIENTS(model), _COEFFICIENTS(x))))
 
 
-def retrieval_value(rounds: int, x: Diagnostics, belief: Belief, model: RetrievalValue) -> float:
+def retrieval_value(
+    rounds: int, x: Diagnostics | Signals, belief: Belief, model: RetrievalValue
+) -> float:
     """p_flip: the chance that one more retrieval makes the question answerable.
 
     ``sigmoid(intercept + w_rounds rounds + w_novelty N + w_sufficiency sufficiency)`` where
@@ -168,20 +233,21 @@ def retrieval_value(rounds: int, x: Diagnostics, belief: Belief, model: Retrieva
     )
 
 
-class Assessment(Frozen):
+class Assessment(NamedTuple):
     """All that a decision looks at, computed from raw history under given settings."""
 
-    x: Diagnostics
+    x: Signals
     belief: Belief
-    p_ans: Unit
-    p_flip: Unit
+    p_ans: float
+    p_flip: float
 
 
 def assess(
     observations: Sequence[Observation], rounds: int, reasoner: str, settings: BeliefRAGSettings
 ) -> Assessment:
     """Belief, answerability and retrieval value from the raw history."""
-    belief, x = believe(observations, settings)
+    levels, x = _fold(observations, settings)
+    belief = Belief(**levels._asdict())
     answer_model, value_model = resolve(settings, reasoner)
     return Assessment(
         x=x,

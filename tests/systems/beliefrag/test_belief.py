@@ -8,10 +8,12 @@ from hypothesis import strategies as st
 
 from core.systems.beliefrag.belief import (
     DIMENSIONS,
+    NOTHING_HELD,
     SIGNALS,
     Diagnostics,
     Observation,
     answerability,
+    believe,
     diagnostics,
     prior,
     relevance,
@@ -99,6 +101,34 @@ def test_the_terms_are_the_whole_logit(x):
         listed = [t.signal for t in summands if t.dimension == dimension]
         assert listed == ["alpha", *WEIGHTED[dimension]]
     assert instantaneous.cost == x.cost
+
+
+observations = st.builds(
+    Observation,
+    calibrated=st.lists(unit, max_size=6).map(tuple),
+    tokens=st.integers(0, 20_000),
+    **dict.fromkeys(("support", "conflict", "uncertainty", "gap", "novelty"), unit),
+)
+
+
+@given(
+    st.lists(observations, max_size=5),
+    st.dictionaries(
+        st.sampled_from([n for n in BeliefRAGSettings.model_fields if n[:2] in ("w_", "al")]),
+        st.floats(-10, 10),
+        max_size=8,
+    ),
+    st.floats(0, 1),
+)
+def test_believing_all_at_once_is_updating_one_by_one(seen, weights, rate):
+    settings = BeliefRAGSettings(**weights, lambda_gap=rate, lambda_conflict=1 - rate)
+    belief = prior(settings)
+    for observation in seen:
+        _, belief, _ = update(belief, diagnostics(observation, settings), settings)
+    together, newest = believe(seen, settings)
+    for dimension, value in belief:
+        assert getattr(together, dimension) == pytest.approx(value, abs=1e-9)
+    assert newest == diagnostics(seen[-1] if seen else NOTHING_HELD, settings)
 
 
 @given(st.lists(unit, min_size=1, max_size=20), st.floats(0.01, 10))
