@@ -1,0 +1,67 @@
+"""A reasoner per task: extractive navigation with a model for verifying, and the like."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from core.errors import BadInput
+from core.ports import (
+    TASKS,
+    Allowance,
+    CallContext,
+    Performed,
+    Reasoner,
+    Rep,
+    Req,
+    Task,
+    bound,
+)
+from core.settings import unknown_name
+
+
+class RoleReasoner:
+    """Sends each task to the reasoner chosen for it, or to the default.
+
+    ``name`` is the one name of all of them, else ``mixed``; ``model`` lists their models.
+
+    Raises:
+        BadInput: a task that does not exist; the nearest is offered.
+    """
+
+    def __init__(self, by_task: Mapping[str, Reasoner], default: Reasoner) -> None:
+        for task in by_task:
+            if task not in TASKS:
+                raise BadInput(unknown_name("task", task, TASKS))
+        self._by_task, self._default = dict(by_task), default
+
+    def bind(self, context: CallContext) -> RoleReasoner:
+        """The same choice, each reasoner bound to one run."""
+        chosen = {task: bound(reasoner, context) for task, reasoner in self._by_task.items()}
+        return RoleReasoner(chosen, bound(self._default, context))
+
+    @property
+    def name(self) -> str:
+        """The reasoners' common name, or ``mixed``."""
+        names = {r.name for r in self._all()}
+        return names.pop() if len(names) == 1 else "mixed"
+
+    @property
+    def model(self) -> str | None:
+        """The models in use, in order of the tasks, joined by ", "; None without any."""
+        models = dict.fromkeys(r.model for r in self._all() if r.model is not None)
+        return ", ".join(models) or None
+
+    def chosen(self, task: str) -> Reasoner:
+        """Who does a task."""
+        return self._by_task.get(task, self._default)
+
+    def tokens_in(self, task: Task[Req, Rep], request: Req) -> int:
+        """Tokens that the chosen reasoner would be given."""
+        return self.chosen(task.name).tokens_in(task, request)
+
+    def perform(self, task: Task[Req, Rep], request: Req, allowance: Allowance) -> Performed[Rep]:
+        """Have the chosen reasoner do it; raises what that raises."""
+        return self.chosen(task.name).perform(task, request, allowance)
+
+    def _all(self) -> tuple[Reasoner, ...]:
+        return tuple({id(r): r for r in map(self.chosen, TASKS)}.values())

@@ -1,0 +1,1 @@
+"""The language-model reasoner: prompt, typed reply, one strict retry, repair, typed failure."""
