@@ -69,13 +69,11 @@ def _probe(deps: Deps, state: State, settings: BeliefRAGSettings) -> Stage[None]
     """Ask the reader as the run would now, on a ledger of its own."""
     at_seq, evidence, window = deps.context.seq, state.evidence, settings.evidence_window
     apart = replace(deps, ledger=Ledger(monotonic=deps.clock.monotonic), stage="probe")
-    answer = ""
-    if len(evidence):
-        deps.ledger.release()
-        passages = readable(deps, state.question, evidence, window)
-        reserve_answer(deps, state.question, evidence, window)
-        request = AnswerRequest(question=state.question, passages=passages)
-        with suppress(ReasonerError):  # journaled by ``ask``; ending here would give no answer
-            answer = (yield from ask(apart, ANSWER, request)).answer.strip()
+    deps.ledger.release()
+    passages = readable(deps, state.question, evidence, window)
+    reserve_answer(deps, state.question, evidence, window)
+    request, answer = AnswerRequest(question=state.question, passages=passages), ""
+    with suppress(ReasonerError):  # journaled by ``ask``; ending here would give no answer
+        answer = (yield from ask(apart, ANSWER, request)).answer.strip()
     tokens = apart.ledger.usage().tokens
     yield from emit(apart, Probed(at_seq=at_seq, answer=answer, tokens=tokens))

@@ -51,8 +51,9 @@ def prepared(
 
     if corpus is not None:
         root = data_dir()
-        _workbench(root).library.index(corpus, cancelled=cancelled)
-        return LibraryWorld(root, corpus, model)
+        library = _workbench(root).library
+        library.index(corpus, cancelled=cancelled)
+        return LibraryWorld(root, library.open(corpus).corpus.id, model)
     if not given.passages:
         raise BadInput("The question file brings no passages; name a corpus with --corpus.")
     name = f"pool-{digest(sorted(p.id for p in given.passages))}"
