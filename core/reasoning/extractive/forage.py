@@ -1,0 +1,229 @@
+"""A forage turn by rules: rank the question, read, rank what was named there, read on, answer.
+
+The forager knows what the transcript shows it and nothing else of the passages. From what it has
+read it takes bridge entities (titles of the corpus and capitalised names in sentences near the
+question) and ranks them beside the *residual*, the question's words that the naming passage does
+not hold; two entities to a query, since committing to one loses (findings: "Finding multi-hop
+evidence", Bridge).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from core.observations import Listed, Printed, read_observation
+from core.ports import ForageReply, ForageRequest, TextView
+from core.reasoning.extractive.features import PassageFeatures, Scene, build_scene
+from core.retrieval.titles import aliases
+from core.retrieval.tokenizer import STOP_WORDS, fold, tokenize
+from core.types import Passage, digest
+
+FIRST_READS = 2
+"""Passages of the question's own ranking that are read before an entity is ranked."""
+ENTITIES_A_QUERY = 2
+RANK_DECAY = 0.5
+NAMED_TITLE = 1.0
+PARTLY_NAMED_TITLE = 0.3
+MENTIONED_TITLE = 0.5
+ASKED_TITLE = 0.5
+NEWEST = 0.3
+LINKED = 0.5
+OVERLAP = 0.02
+"""Weight of the idf overlap of sentence and question beside the cosine (findings: Bridge)."""
+_ASKING = frozenset(["many", "much", "name"])
+"""Words that ask and name nothing, beside the stop words."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranking:
+    words: frozenset[str]
+    rows: tuple[Listed, ...]
+
+
+@dataclass(slots=True)
+class _Notes:
+    """What the transcript says: rankings, passages read, and handles that were tried."""
+
+    rankings: list[_Ranking] = field(default_factory=list)
+    printed: dict[str, Printed] = field(default_factory=dict)
+    tried: set[str] = field(default_factory=set)
+    since_ranking: int = 0
+    refused: int = 0
+
+
+@dataclass(slots=True)
+class _Entity:
+    """A name that a read passage mentions, and how near the question it does.
+
+    ``near``: cosine + overlap of its best sentence; ``linked``: cosine of the best sentence that
+    mentions it as a title, 0 for none; ``source``: the passage's place among those read.
+    """
+
+    key: str
+    surface: str
+    source: int
+    near: float
+    linked: float
+    ambiguity: float
+
+
+def forage_turn(request: ForageRequest, view: TextView) -> ForageReply:
+    """The next action, as one line of the forage grammar."""
+    notes = _notes(request)
+    if not notes.rankings:
+        if notes.refused:
+            return ForageReply(text="ANSWER: nothing was found")
+        return ForageReply(text=f"RANK: {_flat(request.question)}")
+    scene = build_scene(request.question, _passages(notes.printed.values()), view)
+    entities = _entities(scene)
+    wanted = FIRST_READS if len(notes.rankings) == 1 else 1
+    handle = _best_unread(notes, scene, entities)
+    if handle is not None and notes.since_ranking < wanted:
+        return ForageReply(text=f"READ: {handle}")
+    query = _next_query(notes, scene, entities)
+    if query:
+        return ForageReply(text=f"RANK: {query}")
+    if handle is not None:
+        return ForageReply(text=f"READ: {handle}")
+    return ForageReply(text=f"ANSWER: {_draft(entities)}")
+
+
+def _notes(request: ForageRequest) -> _Notes:
+    notes = _Notes()
+    for entry in request.transcript:
+        word, _, argument = entry.action.partition(":")
+        seen = read_observation(entry.observation)
+        if word == "RANK":
+            notes.since_ranking = 0
+            surfaces = frozenset(t.surface for t in tokenize(argument))
+            notes.rankings.append(_Ranking(surfaces, seen.ranked))
+        elif word == "READ":
+            notes.since_ranking += 1
+            notes.tried.add(argument.strip())
+            if seen.printed is not None:
+                notes.printed[seen.printed.handle] = seen.printed
+        if not (seen.ranked or seen.printed):
+            notes.refused += 1
+    return notes
+
+
+def _passages(printed: Iterable[Printed]) -> list[Passage]:
+    """Passages as printed; an index knows their sentence vectors by the same digest."""
+    return [
+        Passage(
+            id=p.handle,
+            document=p.handle,
+            title=p.title,
+            text=p.text,
+            end=len(p.text),
+            digest=digest([p.title, p.text]),
+        )
+        for p in printed
+    ]
+
+
+def _entities(scene: Scene) -> list[_Entity]:
+    """Names in the read passages that the question does not hold and no read title is."""
+    asked = {t.surface for t in scene.tokens}
+    titles = {alias for p in scene.passages for alias in p.parse.aliases}
+    found: dict[tuple[int, str], _Entity] = {}
+    for p in scene.passages:
+        for s in p.sentences:
+            near = s.emb + OVERLAP * sum(scene.terms[t] for t in s.covered)
+            spans = [(a.start, a.end, a.key, 0.0) for a in p.parse.spans[s.index]]
+            sentence = p.text[s.start : s.end]
+            spans += [
+                (s.start + a, s.start + b, alias, s.emb)
+                for a, b, alias in scene.view.titles_in(sentence)
+            ]
+            for start, end, key, linked in spans:
+                if key in titles or asked.issuperset(key.split()):
+                    continue
+                entity = found.setdefault(
+                    (p.index, key),
+                    _Entity(key, p.text[start:end], p.index, near, linked, 1.0),
+                )
+                entity.near = max(entity.near, near)
+                entity.linked = max(entity.linked, linked)
+    for entity in found.values():
+        entity.ambiguity = 1.0 / math.sqrt(max(1, scene.view.alias_count(entity.key)))
+    return sorted(found.values(), key=lambda e: (-_worth(e, scene.passages), e.source, e.key))
+
+
+def _worth(entity: _Entity, passages: Sequence[PassageFeatures]) -> float:
+    """How promising ranking an entity is."""
+    return LINKED * entity.linked * entity.ambiguity + entity.near + passages[entity.source].p_rel
+
+
+def _best_unread(notes: _Notes, scene: Scene, entities: Sequence[_Entity]) -> str | None:
+    """The listed passage most worth reading, from its place in the rankings and its title."""
+    mentioned: dict[str, float] = {}
+    for e in entities:
+        mentioned[e.key] = max(mentioned.get(e.key, 0.0), e.near * e.ambiguity)
+    asked = {t.surface for t in scene.tokens}
+    best: tuple[float, str] | None = None
+    for n, ranking in enumerate(notes.rankings):
+        fresh = ranking.words - asked
+        newest = n == len(notes.rankings) - 1
+        for place, row in enumerate(ranking.rows):
+            if row.handle in notes.tried or row.handle in notes.printed:
+                continue
+            names = aliases(row.label) or (fold(row.label),)
+            score = 1.0 / (1.0 + RANK_DECAY * place)
+            score += _title_bonus(names, ranking.words, fresh)
+            score += MENTIONED_TITLE * max(mentioned.get(name, 0.0) for name in names)
+            score += ASKED_TITLE * _asked_share(row.label, scene)
+            score += NEWEST if newest and fresh else 0.0
+            if best is None or score > best[0]:
+                best = (score, row.handle)
+    return None if best is None else best[1]
+
+
+def _title_bonus(names: Sequence[str], query: frozenset[str], fresh: frozenset[str]) -> float:
+    """Whether a title is, or overlaps, what a query newly named."""
+    parts = [set(name.split()) for name in names]
+    if any(p <= query and p & fresh for p in parts):
+        return NAMED_TITLE
+    return PARTLY_NAMED_TITLE if any(p & fresh - STOP_WORDS for p in parts) else 0.0
+
+
+def _asked_share(title: str, scene: Scene) -> float:
+    """Idf share of a title's content terms that the question holds."""
+    content = [t.term for t in tokenize(title) if t.surface not in STOP_WORDS]
+    total = sum(scene.view.idf(t) for t in content)
+    return sum(scene.view.idf(t) for t in content if t in scene.terms) / total if total else 0.0
+
+
+def _next_query(notes: _Notes, scene: Scene, entities: Sequence[_Entity]) -> str:
+    """The best entities not ranked yet, and the residual words of the passages that name them."""
+    chosen: list[_Entity] = []
+    for entity in entities:
+        parts = set(entity.key.split())
+        if any(parts <= r.words for r in notes.rankings) or any(
+            parts <= set(c.key.split()) or parts >= set(c.key.split()) for c in chosen
+        ):
+            continue
+        chosen.append(entity)
+        if len(chosen) == ENTITIES_A_QUERY:
+            break
+    if not chosen:
+        return ""
+    covered = [scene.passages[e.source].covered for e in chosen]
+    residual = [
+        t.surface
+        for t in scene.tokens
+        if t.term in scene.terms
+        and t.surface not in _ASKING
+        and any(t.term not in c for c in covered)
+    ]
+    return " ".join([*(_flat(e.surface) for e in chosen), *dict.fromkeys(residual)])
+
+
+def _draft(entities: Sequence[_Entity]) -> str:
+    return _flat(entities[0].surface) if entities else "nothing was found"
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
