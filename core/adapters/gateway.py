@@ -128,8 +128,7 @@ class LiteLLMGateway:
 
     def _parameters(self, request: ChatRequest, found: Route) -> dict[str, Any]:
         parameters: dict[str, Any] = {
-            "model": found.model,
-            "custom_llm_provider": found.provider,
+            "model": found.given,
             "messages": [m.model_dump() for m in request.messages],
             "max_tokens": request.max_tokens,
             "temperature": 0,
@@ -142,6 +141,8 @@ class LiteLLMGateway:
             parameters["seed"] = request.seed
         if found.api_base is not None:
             parameters["api_base"] = found.api_base
+        if found.own and found.provider == "openai":
+            parameters |= {"model": found.model, "custom_llm_provider": "openai"}
         if key := found.key(self._api_key):
             parameters["api_key"] = key
         if found.provider in ("ollama", "ollama_chat"):

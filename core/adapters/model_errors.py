@@ -20,7 +20,8 @@ from core.errors import (
 EXTRACTIVE_OFFER = "or use --model extractive"
 _SCHEMA_WORDS = ("response_format", "json_schema", "response_schema", "grammar", "json schema")
 _CONTEXT_WORDS = ("context length", "context size", "context window", "context_length", "too long")
-_DOWN = ("ConnectError", "ConnectTimeout", "ConnectionRefusedError", "APIConnectionError")
+_POLICY_WORDS = ("content_policy", "content_filter", "content policy", "flagged", "safety system")
+_DOWN = ("ConnectError", "ConnectTimeout", "ConnectionRefusedError")
 
 
 class SchemaRefused(ModelRejected):
@@ -37,7 +38,7 @@ def translated(error: Exception, model: str, *, schema_sent: bool) -> ReasonerEr
     kinds = litellm.exceptions
     text = str(error).casefold()
     status = getattr(error, "status_code", None)
-    if isinstance(error, kinds.AuthenticationError | kinds.PermissionDeniedError):
+    if isinstance(error, kinds.AuthenticationError) or status in (401, 403):
         return AuthenticationFailed(
             f"The provider refused the key for {model}; set a valid one {EXTRACTIVE_OFFER}."
         )
@@ -54,7 +55,9 @@ def translated(error: Exception, model: str, *, schema_sent: bool) -> ReasonerEr
             f"The prompt does not fit the context of {model}; show it fewer passages or choose a "
             "model with a longer context."
         )
-    if isinstance(error, kinds.ContentPolicyViolationError):
+    if isinstance(error, kinds.ContentPolicyViolationError) or (
+        status == 400 and any(word in text for word in _POLICY_WORDS)
+    ):
         return refusal(model)
     if isinstance(error, kinds.Timeout):
         return ModelTimeout(f"{model} did not answer in time; try again or raise the time limit.")
@@ -62,7 +65,7 @@ def translated(error: Exception, model: str, *, schema_sent: bool) -> ReasonerEr
         return ModelRejected(
             f"The provider knows no model {model}; check its name {EXTRACTIVE_OFFER}."
         )
-    if any(type(e).__name__ in _DOWN for e in _chain(error)) or "connection error" in text:
+    if any(type(e).__name__ in _DOWN for e in _chain(error)):
         return ModelUnavailable(
             f"The server of {model} cannot be reached; start it or check its address, "
             f"{EXTRACTIVE_OFFER}."
