@@ -1,0 +1,345 @@
+"""Ports that answer from a recorded run, and what is built on them: fork and resume.
+
+A controller is run again. As long as it does what was recorded, its calls are answered from the
+record and the steps that come out are compared with it; then the ports go live. Nothing of a run
+that comes out otherwise is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from core import contracts, faults, runs
+from core.errors import (
+    BadInput,
+    ReasonerError,
+    RetrieverError,
+    StaleIndex,
+)
+from core.events import (
+    Origin,
+    ParentStep,
+    RunFinished,
+    RunStarted,
+    Step,
+    Warned,
+)
+from core.faults import Fault
+from core.journal import Journal
+from core.ports import (
+    Allowance,
+    CallContext,
+    Clock,
+    Deps,
+    Performed,
+    ReadResponse,
+    Reasoner,
+    Rep,
+    Req,
+    Retriever,
+    SearchResponse,
+    Task,
+    bound,
+    parse_response,
+)
+from core.registry import system
+from core.settings import SystemSettings
+from core.tape import Tape, recorded_error
+from core.trace import passages, start
+from core.types import Access, Channel, CorpusRef, Passage, Scored, digest
+
+
+class PlaybackRetriever:
+    """Answers searches and reads from the record, then from ``inner``."""
+
+    def __init__(self, inner: Retriever, tape: Tape, context: CallContext) -> None:
+        self.inner, self.tape, self.context = inner, tape, context
+
+    def bind(self, context: CallContext) -> PlaybackRetriever:
+        """The same for one run."""
+        return PlaybackRetriever(bound(self.inner, context), self.tape, context)
+
+    @property
+    def corpus(self) -> CorpusRef:
+        """The live corpus."""
+        return self.inner.corpus
+
+    def search(self, query: str, k: int, channel: Channel, access: Access) -> list[Scored]:
+        """The recorded hits, with the texts that the run has shown."""
+        if self.tape.live:
+            return self.inner.search(query, k, channel, access)
+        response = self._response("search", SearchResponse)
+        return [
+            Scored(
+                passage=self.tape.passage(hit.id),
+                **hit.model_dump(exclude={"id", "title"}),
+            )
+            for hit in response.hits
+        ]
+
+    def read(self, passage_id: str, access: Access) -> Passage:
+        """The recorded passage."""
+        if self.tape.live:
+            return self.inner.read(passage_id, access)
+        return self.tape.passage(self._response("read", ReadResponse).ids[0])
+
+    def neighbours(self, passage_id: str, width: int, access: Access) -> list[Passage]:
+        """The recorded passages."""
+        if self.tape.live:
+            return self.inner.neighbours(passage_id, width, access)
+        return [self.tape.passage(i) for i in self._response("neighbours", ReadResponse).ids]
+
+    def _response(self, task: str, kind: type[Any]) -> Any:
+        called, _ = self.tape.called("retriever", task, None, self.context)
+        if called.error is not None:
+            raise recorded_error(RetrieverError, called.error)
+        value = parse_response("retriever", task, called.response)
+        assert isinstance(value, kind)
+        return value
+
+
+class ShownPassages:
+    """A retriever for a run whose corpus is gone: it reads what the run has shown, and says that
+    nothing can be searched."""
+
+    def __init__(self, steps: Sequence[Step]) -> None:
+        self.corpus = start(steps).corpus
+        self._passages = passages(steps)
+
+    def search(self, query: str, k: int, channel: Channel, access: Access) -> list[Scored]:
+        """Nothing can be searched.
+
+        Raises:
+            StaleIndex: always.
+        """
+        raise StaleIndex(f"The corpus {self.corpus.id!r} is gone; index it again to search it.")
+
+    def read(self, passage_id: str, access: Access) -> Passage:
+        """A passage that the run has shown.
+
+        Raises:
+            StaleIndex: it has shown none of that id, or ``access`` does not allow it.
+        """
+        passage = self._passages.get(passage_id)
+        if passage is None or not access.allows(passage.metadata):
+            raise StaleIndex(f"The run has shown no passage {passage_id}.")
+        return passage
+
+    def neighbours(self, passage_id: str, width: int, access: Access) -> list[Passage]:
+        """None: the document is gone."""
+        return []
+
+
+class PlaybackReasoner:
+    """Replies from the record, then from ``inner``; its tokens are always counted by ``inner``."""
+
+    def __init__(self, inner: Reasoner, tape: Tape, context: CallContext) -> None:
+        self.inner, self.tape, self.context = inner, tape, context
+
+    def bind(self, context: CallContext) -> PlaybackReasoner:
+        """The same for one run."""
+        return PlaybackReasoner(bound(self.inner, context), self.tape, context)
+
+    @property
+    def name(self) -> str:
+        """The live reasoner's name."""
+        return self.inner.name
+
+    @property
+    def model(self) -> str | None:
+        """The live reasoner's model."""
+        return self.inner.model
+
+    def tokens_in(self, task: Task[Req, Rep], request: Req) -> int:
+        """As the live reasoner counts."""
+        return self.inner.tokens_in(task, request)
+
+    def perform(self, task: Task[Req, Rep], request: Req, allowance: Allowance) -> Performed[Rep]:
+        """The recorded reply or error."""
+        if self.tape.live:
+            return self.inner.perform(task, request, allowance)
+        called, model_calls = self.tape.called("reasoner", task.name, digest(request), self.context)
+        if called.error is not None:
+            failure = recorded_error(ReasonerError, called.error)
+            failure.model_calls = model_calls
+            raise failure
+        return Performed(task.reply.model_validate(called.response), model_calls)
+
+
+class PlaybackClock:
+    """Stands at the recorded time during playback, and goes on from there."""
+
+    def __init__(self, inner: Clock, tape: Tape) -> None:
+        self.inner, self.tape = inner, tape
+        self._offset: float | None = None
+
+    def now(self) -> Any:
+        """The real time."""
+        return self.inner.now()
+
+    def monotonic(self) -> float:
+        """Seconds since the start of the run, recorded ones included."""
+        if not self.tape.live:
+            return self.tape.elapsed()
+        if self._offset is None:
+            self._offset = self.tape.elapsed() - self.inner.monotonic()
+        return self.inner.monotonic() + self._offset
+
+
+class _Recorder:
+    """Compares what the rerun repeats, and keeps the rest. ``copy``: what is repeated is kept too,
+    in one piece and not before all of it came out the same."""
+
+    def __init__(self, journal: runs.Recorder, tape: Tape, *, copy: bool) -> None:
+        self.journal, self.tape, self.copy = journal, tape, copy
+        self.waiting: list[Step] = []
+        self.ready: list[Step] = []
+
+    def append(self, steps: list[Step]) -> None:
+        if self.tape.error is not None:
+            raise self.tape.error
+        kept = list(self.waiting)
+        for step in steps:
+            if self.tape.live:
+                kept.append(step)
+                continue
+            step = self.tape.accept(step)
+            if self.copy:
+                kept.append(step)
+        if self.tape.live and kept:
+            self.journal.append(kept)
+            self.ready += kept
+            kept = []
+        self.waiting = kept
+
+    def publish(self, executed: Iterator[Step]) -> Iterator[Step]:
+        """The steps as they were kept, each after that."""
+        for _ in executed:
+            ready, self.ready = self.ready, []
+            yield from ready
+
+
+def _played(deps: Deps, tape: Tape, access: Access) -> Deps:
+    return replace(
+        deps,
+        retriever=PlaybackRetriever(deps.retriever, tape, CallContext()),
+        reasoner=PlaybackReasoner(deps.reasoner, tape, CallContext()),
+        clock=PlaybackClock(deps.clock, tape),
+        access=access,
+    )
+
+
+def fork(
+    steps: Sequence[Step],
+    at_seq: int,
+    deps: Deps,
+    journal: runs.Recorder,
+    *,
+    settings: SystemSettings | None = None,
+    run_id: str | None = None,
+    origin: Origin = "fork",
+    chosen_faults: tuple[Fault, ...] = (),
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Iterator[Step]:
+    """A new run that repeats a recorded one up to and including step ``at_seq`` and then goes its
+    own way, under ``settings`` or the recorded ones.
+
+    Where the step is a decision that the settings change, the new run turns there. Yields every
+    step of the new run, each already journaled. The question and the access are the recorded ones.
+
+    Raises:
+        BadInput: there is no such step to fork at, or the run cannot be read.
+        PlaybackDiverged: the controller does not repeat the record, for instance because the
+            settings change an earlier decision; nothing of the new run was kept.
+        JournalError: see ``runs.execute``.
+    """
+    started = start(steps)
+    last = len(steps) - (2 if isinstance(steps[-1].event, RunFinished) else 1)
+    if not 0 <= at_seq <= last:
+        raise BadInput(f"The run can be forked at steps 0 to {last}, not at step {at_seq}.")
+    stopped = steps[at_seq].event
+    cancelled_here = isinstance(stopped, Warned) and stopped.fault == "cancelled"
+    length = at_seq if cancelled_here else at_seq + 1
+    recorded_settings = contracts.run_settings(started)
+    settings = settings or recorded_settings
+    loose = settings != recorded_settings or (started.reasoner, started.model) != (
+        deps.reasoner.name,
+        deps.reasoner.model,
+    )
+    spec = runs.RunSpec(
+        system(started.system),
+        started.question,
+        settings,
+        run_id=run_id or runs.new_run_id(),
+        seed=started.seed,
+        origin=origin,
+        parent=ParentStep(run_id=steps[0].run_id, seq=at_seq),
+    )
+    for fault in chosen_faults:
+        fault.check(spec.system)
+    tape = Tape(steps, length, loose=loose)
+    live = faults.wrap(deps, chosen_faults)
+    keeper = faults.wrap_recorder(journal, chosen_faults, spec.system)
+    recorder = _Recorder(keeper, tape, copy=True)
+    ports = _played(live, tape, started.access)
+    executed = runs.execute(spec, ports, recorder, _once_live(tape, cancelled))
+    yield from recorder.publish(executed)
+
+
+def resume(
+    run_id: str,
+    deps: Deps,
+    journal: Journal,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Iterator[Step]:
+    """Go on with an interrupted run, under its own id and settings, from where it was.
+
+    Yields the new steps only. What was spent counts on.
+
+    Raises:
+        BadInput: the run is not interrupted, belongs to another corpus, reasoner or model than
+            ``deps``, or was steered by a probe.
+        PlaybackDiverged: the controller does not repeat the record; the run stays as it was.
+        JournalError: see ``runs.execute``.
+    """
+    steps = journal.claim(run_id)
+    try:
+        started = start(steps)
+        _same_world(started, deps)
+        spec = runs.RunSpec(
+            system(started.system),
+            started.question,
+            contracts.run_settings(started),
+            run_id=run_id,
+            seed=started.seed,
+            origin=started.origin,
+            parent=started.parent,
+        )
+        tape = Tape(steps, len(steps), loose=False)
+        recorder = _Recorder(journal, tape, copy=False)
+        ports = _played(deps, tape, started.access)
+        executed = runs.execute(spec, ports, recorder, _once_live(tape, cancelled))
+        yield from recorder.publish(executed)
+    finally:
+        journal.abandon(run_id)
+
+
+def _once_live(tape: Tape, cancelled: Callable[[], bool]) -> Callable[[], bool]:
+    """A repeated part cannot be cancelled: it did not happen now."""
+    return lambda: tape.live and cancelled()
+
+
+def _same_world(started: RunStarted, deps: Deps) -> None:
+    if started.origin == "probe":
+        raise BadInput("A probe run cannot be resumed; evaluate the question again.")
+    if deps.retriever.corpus != started.corpus:
+        raise BadInput(
+            f"The corpus {started.corpus.id!r} has changed since the run; fork it instead."
+        )
+    if (deps.reasoner.name, deps.reasoner.model) != (started.reasoner, started.model):
+        wanted = started.model or started.reasoner
+        raise BadInput(f"The run was made with {wanted}; resume it with that, or fork it.")
+    if deps.memory.digest != started.memory_digest:
+        raise BadInput("The shared memory has changed since the run; fork it instead.")
