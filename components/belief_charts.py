@@ -125,11 +125,12 @@ def gauges(
             y=0.91 if row == 0 else 0.37,
             xref="paper",
             yref="paper",
+            xanchor="center",
             yanchor="bottom",
             showarrow=False,
             font={"size": 13},
         )
-    figure.update_layout(height=262, margin={"l": 6, "r": 6, "t": 6, "b": 4})
+    figure.update_layout(height=250, margin={"l": 6, "r": 6, "t": 6, "b": 4})
     return figure
 
 

@@ -15,6 +15,8 @@ from components.safe import esc
 from components.session import link
 
 _STYLE = Path(__file__).with_name("style.css")
+_ICON = Path(__file__).parent / "front" / "icon.svg"
+"""A file of ours: an emoji or a Material icon here would be fetched from elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ def head(path: str, purpose: str, *, heading: str | None = None) -> None:
     page = next(p for p in PAGES if p.path == path)
     st.set_page_config(
         page_title=f"{page.title} · RAG Inspector",
-        page_icon=f":material/{page.icon}:",
+        page_icon=_ICON,
         layout="wide",
         initial_sidebar_state="collapsed",
         menu_items={"About": None, "Get help": None, "Report a bug": None},
@@ -55,7 +57,6 @@ def head(path: str, purpose: str, *, heading: str | None = None) -> None:
                 other.path,
                 label=other.title,
                 icon=f":material/{other.icon}:",
-                disabled=False,
                 query_params=link(),
             )
     st.html(

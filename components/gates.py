@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from components.markup import chip, figure, icon, table
+from components.markup import chip, icon, table
 from components.palette import BLUE, FIRED, GREY, NOT_FIRED, VERMILLION
 from components.safe import esc
-from core.decisions import Decision
 from core.events import Decided, Step
+from core.replay import Redecision
 from core.types import Gate
 
 _SIGNS = {">=": "≥", "<=": "≤", "==": "=", ">": ">", "<": "<"}
@@ -20,14 +20,18 @@ def words(name: str) -> str:
 
 
 def comparison(gate: Gate) -> str:
-    """``0.4242 ≥ 0.5`` in plain text."""
-    return f"{short(gate.value)} {_SIGNS[gate.op]} {short(gate.threshold)}"
+    """``0.4242 ≥ 0.5000`` in plain text; counts are whole."""
+    whole = _whole(gate)
+    return f"{_short(gate.value, whole)} {_SIGNS[gate.op]} {_short(gate.threshold, whole)}"
 
 
-def short(value: float) -> str:
-    """A number as a ledger shows it: counts whole, the rest to four places."""
-    whole = float(value).is_integer() and abs(value) > 1
-    return f"{value:.0f}".replace("-", "−") if whole else figure(float(value), 4)
+def _whole(gate: Gate) -> bool:
+    return float(gate.value).is_integer() and float(gate.threshold).is_integer()
+
+
+def _short(value: float, whole: bool) -> str:
+    text = f"{value:,.0f}" if whole else f"{value:.4f}"
+    return text.replace("-", "−")
 
 
 def track(gate: Gate, ghost: float | None = None) -> str:
@@ -43,7 +47,7 @@ def track(gate: Gate, ghost: float | None = None) -> str:
     )
 
 
-def ledger(step: Step, ghost: Decision | None = None) -> str:
+def ledger(step: Step, ghost: Redecision | None = None) -> str:
     """The gates of one decision as a table; ``ghost`` is the decision under other settings."""
     event = step.event
     assert isinstance(event, Decided)
@@ -54,7 +58,7 @@ def ledger(step: Step, ghost: Decision | None = None) -> str:
             esc(words(g.name)),
             f'<span class="ri-num">{comparison(g)}</span>',
             track(g, _value(others, g.name)),
-            f'<span class="ri-num">{_margin(g.margin)}</span>',
+            f'<span class="ri-num">{_margin(g)}</span>',
             chip(FIRED if g.fired else NOT_FIRED) + _ghost(g, others, ghost),
         ]
         for place, g in enumerate(event.gates, 1)
@@ -75,12 +79,11 @@ def _value(others: Mapping[str, Gate], name: str) -> float | None:
     return others[name].value if name in others else None
 
 
-def _margin(margin: float) -> str:
-    sign = "+" if margin > 0 else ""
-    return sign + short(margin)
+def _margin(gate: Gate) -> str:
+    return ("+" if gate.margin > 0 else "") + _short(gate.margin, _whole(gate))
 
 
-def _ghost(recorded: Gate, others: Mapping[str, Gate], ghost: Decision | None) -> str:
+def _ghost(recorded: Gate, others: Mapping[str, Gate], ghost: Redecision | None) -> str:
     if ghost is None:
         return ""
     other = others.get(recorded.name)
@@ -104,12 +107,12 @@ def _only_ghost(gate: Gate) -> list[str]:
         f'<span class="ri-dim">{esc(words(gate.name))}</span>',
         f'<span class="ri-num ri-dim">{comparison(gate)}</span>',
         "",
-        f'<span class="ri-num ri-dim">{_margin(gate.margin)}</span>',
+        f'<span class="ri-num ri-dim">{_margin(gate)}</span>',
         f'<span class="ri-ghost">reached now: {word}</span>',
     ]
 
 
-def outcome(step: Step, ghost: Decision | None, missing: str = "") -> str:
+def outcome(step: Step, ghost: Redecision | None) -> str:
     """What was decided, and what would be under other settings."""
     event = step.event
     assert isinstance(event, Decided)
@@ -117,12 +120,22 @@ def outcome(step: Step, ghost: Decision | None, missing: str = "") -> str:
         f"<b>Step {step.seq}: {esc(words(event.outcome))}</b> "
         f'<span class="ri-dim">{esc(event.reason)}</span>'
     )
-    if missing:
-        return f'{text} <span class="ri-ghost">undetermined now: {esc(missing)}</span>'
-    if ghost is None or ghost.outcome == event.outcome:
+    if ghost is None or ghost.certainty == "same":
         return text
-    turned = icon("alt_route", VERMILLION)
+    return f"{text} {_turn(ghost)}"
+
+
+def _turn(ghost: Redecision) -> str:
+    if ghost.certainty == "ended":
+        return '<span class="ri-ghost">not reached now</span>'
+    if ghost.replayed is None:
+        return f'<span class="ri-ghost">undetermined now: {esc(ghost.reason)}</span>'
+    if ghost.certainty == "unknown":
+        inner = "unknown now"
+        if ghost.replayed != ghost.recorded:
+            inner += f"; from these inputs: {esc(words(ghost.replayed))}"
+        return f'<span class="ri-ghost">{inner}</span>'
     return (
-        f'{text} <span class="ri-ghost">{turned} now: {esc(words(ghost.outcome))}</span> '
-        f'<span class="ri-dim">{esc(ghost.reason)}</span>'
+        f'<span class="ri-ghost">{icon("alt_route", VERMILLION)} now: '
+        f'{esc(words(ghost.replayed))}</span> <span class="ri-dim">{esc(ghost.reason)}</span>'
     )

@@ -27,6 +27,7 @@ CURSOR, FOLLOW, VIEW, RAIL, DIMENSION = (
 TIMELINE, STAGES, HISTORY = "run_timeline", "run_stages", "run_history"
 EVERY_STEP, ADVANCED, RUN_NOTICE = "run_every_step", "settings_advanced", "run_notice"
 OPENED = "run_opened"
+SETTINGS_OF, BASE = "settings_of", "settings_base"
 # The list of runs.
 RUNS_PAGE, RUNS_TEXT, RUNS_SYSTEM, RUNS_OUTCOME, RUNS_LABEL, RUNS_DELETED = (
     "runs_page",
@@ -52,12 +53,13 @@ CORPUS_CHOSEN, CORPUS_VIEW, CORPUS_NAME, CORPUS_FILES, CORPUS_NOTICE, CORPUS_ASK
     "corpus_notice",
     "corpus_ask",
 )
-CORPUS_PAGE, CORPUS_DOCUMENT, CORPUS_JOB, CORPUS_UNDO = (
+CORPUS_PAGE, CORPUS_DOCUMENT, CORPUS_FILTER, CORPUS_ROUND = (
     "corpus_page",
     "corpus_document",
-    "corpus_job",
-    "corpus_undo",
+    "corpus_filter",
+    "corpus_round",
 )
+CORPUS_CHANNEL, CORPUS_HITS = "corpus_channel", "corpus_hits"
 _OVERRIDES = "settings_changed"
 
 # URL parameters.
@@ -76,6 +78,11 @@ P_RUN, P_STEP, P_CORPUS, P_SYSTEM, P_QUESTION, P_SET, P_HIDE, P_WORKSPACE = (
 def setting_key(system: str, name: str) -> str:
     """The widget of one setting."""
     return f"set:{system}:{name}"
+
+
+def settings_error(system: str) -> str:
+    """Why the newest change of a system's settings was refused."""
+    return f"set:{system}::error"
 
 
 def get(key: str, default: Any = None) -> Any:

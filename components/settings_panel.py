@@ -35,8 +35,8 @@ def draw(system: System, recorded: SystemSettings | None = None) -> SystemSettin
     ``recorded`` are those of the run on the page: they are marked where the panel differs.
     """
     kind, name = system.settings, system.name
-    settings = _current(system)
-    problem = session.take(f"{session.setting_key(name, '')}error")
+    settings = current(system)
+    problem = session.take(session.settings_error(name))
     if problem:
         error(problem)
     changed = session.changed_settings(name)
@@ -53,15 +53,16 @@ def draw(system: System, recorded: SystemSettings | None = None) -> SystemSettin
         with st.expander(label, expanded=not advanced or bool(moved), key=f"group:{name}:{group}"):
             for field in fields:
                 _knob(system, field, settings, recorded)
-    return _current(system)
+    return current(system)
 
 
-def _current(system: System) -> SystemSettings:
+def current(system: System) -> SystemSettings:
+    """The settings of a system as they stand in this session."""
     try:
         return session.settings_of(system.name, system.settings)
     except BadInput as problem:
         session.keep_settings(system.name, {})
-        session.put(f"{session.setting_key(system.name, '')}error", problem.message)
+        session.put(session.settings_error(system.name), problem.message)
         return system.settings()
 
 
@@ -94,7 +95,7 @@ def _buttons(
             disabled=not changed,
             help="Every setting back to its default.",
             on_click=reset,
-            args=(system.name, {}),
+            args=(system, {}),
         )
         if recorded is not None:
             st.button(
@@ -104,7 +105,7 @@ def _buttons(
                 disabled=recorded == settings,
                 help="Every setting as this run was made.",
                 on_click=reset,
-                args=(system.name, differing(recorded)),
+                args=(system, differing(recorded)),
             )
 
 
@@ -114,10 +115,50 @@ def differing(settings: SystemSettings) -> dict[str, JsonValue]:
     return {k: v for k, v in plain.items() if v != default[k]}
 
 
-def reset(system: str, values: Mapping[str, JsonValue]) -> None:
-    """Set a system's changed settings, as a button does it."""
-    session.keep_settings(system, values)
-    session.show(**{session.P_SET: session.settings_param(values) or None})
+def reset(system: System, values: Mapping[str, JsonValue]) -> None:
+    """Set a system's changed settings, and say in the URL how they differ: from the run on the
+    page where there is one, else from the defaults."""
+    session.keep_settings(system.name, values)
+    base: Mapping[str, JsonValue] = session.get(session.BASE, {}).get(system.name, {})
+    default = system.settings().model_dump(mode="json")
+    moved = {
+        name: values.get(name, default[name])
+        for name in {**values, **base}
+        if values.get(name, default[name]) != base.get(name, default[name])
+    }
+    session.show(**{session.P_SET: session.settings_param(moved) or None})
+
+
+def follow_run(system: System, run_id: str, recorded: SystemSettings) -> None:
+    """Take over the settings of a run that is newly on the page; the URL's changes on top."""
+    if session.get(session.SETTINGS_OF) == run_id:
+        return
+    session.put(session.SETTINGS_OF, run_id)
+    base = differing(recorded)
+    session.put(session.BASE, {system.name: base})
+    values = base
+    try:
+        given = session.settings_from_url(system.settings)
+        if given:
+            values = differing(override(recorded, given))
+    except BadInput as problem:
+        session.put(session.settings_error(system.name), problem.message)
+    session.keep_settings(system.name, values)
+
+
+def follow_url(system: System) -> None:
+    """Without a run on the page: defaults, or what the URL says, once for each page."""
+    if session.get(session.SETTINGS_OF) == "":
+        return
+    session.put(session.SETTINGS_OF, "")
+    session.put(session.BASE, {})
+    session.keep_settings(system.name, {})
+    try:
+        given = session.settings_from_url(system.settings)
+        if given:
+            session.keep_settings(system.name, differing(override(system.settings(), given)))
+    except BadInput as problem:
+        session.put(session.settings_error(system.name), problem.message)
 
 
 def _change(system: System, name: str) -> None:
@@ -131,9 +172,9 @@ def _change(system: System, name: str) -> None:
         settings = override(session.settings_of(system.name, system.settings), {name: value})
     except (BadInput, ValueError) as problem:
         text = problem.message if isinstance(problem, BadInput) else f"This is no JSON: {problem}."
-        session.put(f"{session.setting_key(system.name, '')}error", text)
+        session.put(session.settings_error(system.name), text)
         return
-    reset(system.name, differing(settings))
+    reset(system, differing(settings))
 
 
 def _knob(

@@ -21,7 +21,7 @@ _DIAGRAM = st.components.v2.component(
     js=(_FRONT / "stages.js").read_text(encoding="utf-8"),
 )
 
-NODE_WIDTH, NODE_HEIGHT, PITCH, LIFT = 108, 44, 168, 15
+NODE_WIDTH, NODE_HEIGHT, PITCH, LIFT = 104, 40, 152, 9
 
 
 def diagram(system: System, steps: Sequence[Step]) -> dict[str, Any]:
@@ -79,9 +79,9 @@ def _arrow(a: int, b: int, middle: float) -> str:
     if b == a + 1:
         return f"M{x1 + half:g} {middle:g} L{x2 - half:g} {middle:g}"
     side = -1 if b > a else 1
-    spread = min(10 * abs(b - a), 34)
+    spread = min(11 * abs(b - a), 38)
     start, end = x1 + (spread if b > a else -spread), x2 + (-spread if b > a else spread)
-    edge, bend = middle + side * tall, middle + side * (tall + 1.34 * LIFT * abs(b - a))
+    edge, bend = middle + side * tall, middle + side * (tall + 1.3 * LIFT * abs(b - a))
     return f"M{start:g} {edge:g} C{start:g} {bend:g} {end:g} {bend:g} {end:g} {edge:g}"
 
 

@@ -26,7 +26,6 @@ def draw(
     *,
     count: str,
     key: str,
-    height: int,
     on_pick: Callable[[], None],
 ) -> None:
     """Show the lines; the step that was clicked is in the component's ``picked`` trigger.
@@ -37,7 +36,6 @@ def draw(
     _TIMELINE(
         key=key,
         data={
-            "height": height - 28,
             "items": list(items),
             "cursor": cursor,
             "count": count,

@@ -55,7 +55,6 @@ export default function (component) {
     list.scrollTop = at;
     shown.set(list, signature);
   }
-  list.style.height = `${data.height}px`;
   list.setAttribute("aria-label", data.label);
   select(list, data.cursor);
   foot.replaceChildren(element("span", "", data.count), element("span", "", data.hint));

@@ -1,0 +1,177 @@
+"""Adding files: a verdict for every file and a look at its chunks before anything is indexed."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from components import session
+from components.jobs import jobs
+from components.markup import chip, facts, table
+from components.notices import empty, error
+from components.palette import PASSED, REFUSED, WARNING, Sign
+from components.safe import esc, isolated, visible
+from core.errors import BadInput
+from core.retrieval.chunking import chunk, words
+from core.retrieval.library import Library
+from core.retrieval.loading import Document, FileVerdict, load, scan
+from core.retrieval.parsing import SECONDS, Parser
+from core.types import Passage
+
+CHUNKS_SHOWN = 60
+VERDICTS = {
+    "indexed": Sign(PASSED.colour, "check_circle", "will be indexed"),
+    "warning": Sign(WARNING.colour, "warning", "with a warning"),
+    "skipped": Sign(REFUSED.colour, "cancel", "will be skipped"),
+}
+METADATA_HELP = (
+    "A file named metadata.csv with the columns document, title, source_tier, date, superseded_by, "
+    "tenant, jurisdiction and url gives metadata to the other files."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What indexing would make of files: verdicts, documents, and their passages."""
+
+    verdicts: tuple[FileVerdict, ...]
+    documents: tuple[Document, ...]
+    passages: dict[str, list[Passage]]
+
+
+@st.cache_data(show_spinner="Reading the files", max_entries=6)
+def preview(files: tuple[tuple[str, bytes], ...]) -> Preview:
+    """Read uploaded files as the index would, in a folder that is thrown away.
+
+    Raises:
+        BadInput: too many or too large files.
+    """
+    verdicts: list[FileVerdict] = []
+    documents: list[Document] = []
+    with tempfile.TemporaryDirectory() as place:
+        library = Library(Path(place), "preview", bundled=Path(place) / "none")
+        library.add_files("preview", files)
+        sources = Path(place) / "workspaces" / "preview" / "corpora" / "preview" / "sources"
+        folder = scan(sources)
+        verdicts += folder.skipped
+        with Parser(SECONDS) as parser:
+            for source in folder.files:
+                loaded = load(source, folder, parser)
+                verdicts.append(loaded.verdict)
+                documents += loaded.documents
+    return Preview(tuple(verdicts), tuple(documents), {d.id: chunk(d) for d in documents})
+
+
+def draw(library: Library, target: str | None) -> None:
+    """Choose files, look at what becomes of them, then add and index them.
+
+    ``target`` is the uploads corpus that is open, if any: files are offered to it first.
+    """
+    session.first(session.CORPUS_NAME, target or "my_corpus")
+    st.text_input(
+        "Into the corpus",
+        key=session.CORPUS_NAME,
+        max_chars=64,
+        help="A new name makes a new corpus; letters, digits, '_' and '-'.",
+    )
+    files = st.file_uploader(
+        "Files",
+        accept_multiple_files=True,
+        key=f"{session.CORPUS_FILES}:{session.get(session.CORPUS_ROUND, 0)}",
+        help=METADATA_HELP,
+    )
+    if not files:
+        empty(
+            "upload_file",
+            "No files chosen",
+            "Text, Markdown, HTML, CSV, JSON, PDF or Word. Nothing is indexed before you say so.",
+        )
+        return
+    given = tuple((file.name, file.getvalue()) for file in files)
+    try:
+        seen = preview(given)
+    except BadInput as problem:
+        error(problem.message)
+        return
+    usable = sum(v.status != "skipped" for v in seen.verdicts)
+    st.html(verdict_table(seen.verdicts, seen.passages))
+    st.button(
+        f"Add and index {usable} of {len(seen.verdicts)} files",
+        type="primary",
+        icon=":material/playlist_add:",
+        key="corpus_add",
+        disabled=not usable,
+        on_click=_add,
+        args=(library, given),
+    )
+    if seen.documents:
+        _chunks(seen)
+
+
+def _add(library: Library, given: Sequence[tuple[str, bytes]]) -> None:
+    name = str(session.get(session.CORPUS_NAME, "")).strip()
+    try:
+        library.add_files(name, given)
+    except BadInput as problem:
+        session.put(session.CORPUS_NOTICE, ("error", problem.message))
+        return
+    jobs().start(library, name)
+    session.put(session.CORPUS_CHOSEN, name)
+    session.put(session.CORPUS_VIEW, "documents")
+    session.put(session.CORPUS_ROUND, session.get(session.CORPUS_ROUND, 0) + 1)
+
+
+def verdict_table(
+    verdicts: Sequence[FileVerdict], passages: dict[str, list[Passage]] | None = None
+) -> str:
+    """Every file with what becomes of it and why."""
+    rows = []
+    for verdict in verdicts:
+        made = sum(len(passages.get(d, [])) for d in verdict.documents) if passages else 0
+        rows.append(
+            [
+                chip(VERDICTS[verdict.status]),
+                isolated(verdict.file),
+                isolated(verdict.reason) or '<span class="ri-dim">–</span>',
+                f'<span class="ri-num">{len(verdict.documents)}</span>',
+                f'<span class="ri-num">{made}</span>' if passages is not None else "–",
+            ]
+        )
+    return table(
+        "Verdict for each file",
+        ["Verdict", "File", "Reason", "Documents", "Passages"],
+        rows,
+        numeric=(3, 4),
+    )
+
+
+def _chunks(seen: Preview) -> None:
+    titles = {d.id: f"{visible(d.title)} ({visible(d.id)})" for d in seen.documents}
+    chosen = st.selectbox(
+        "Look at the passages of",
+        list(titles),
+        format_func=lambda i: titles.get(i, i),
+        key="corpus_preview",
+    )
+    document = next(d for d in seen.documents if d.id == chosen)
+    known = {k: v for k, v in document.metadata.model_dump().items() if v is not None}
+    if known:
+        st.html(facts((k.replace("_", " "), isolated(v)) for k, v in known.items()))
+    chunk_list(seen.passages[chosen])
+
+
+def chunk_list(passages: Sequence[Passage]) -> None:
+    """Passages of one document one below the other, each with its size and place."""
+    parts = [
+        f'<li><div class="ri-byline ri-tabular"><span>passage {n}</span><span>{words(p.text)} words'
+        f"</span><span>characters {p.start} to {p.end}</span><span>lines {p.line_start} to "
+        f'{p.line_end}</span></div><div class="ri-passage" dir="auto">{esc(p.text)}</div></li>'
+        for n, p in enumerate(passages[:CHUNKS_SHOWN], 1)
+    ]
+    st.html(f'<ol class="ri-chunks">{"".join(parts)}</ol>')
+    if len(passages) > CHUNKS_SHOWN:
+        st.caption(f"The first {CHUNKS_SHOWN} of {len(passages):,} passages are shown.")

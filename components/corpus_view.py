@@ -1,0 +1,184 @@
+"""The corpora of a workspace: choose one, see its state, index, add, search, delete."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from components import corpus_browse, corpus_search, corpus_upload, runs_exchange, session
+from components.composer import corpus_label
+from components.jobs import Job, jobs, phase_text
+from components.markup import chip
+from components.notices import done, empty, error
+from components.palette import ORANGE, PASSED, PENDING, Sign
+from components.safe import esc, visible
+from core.errors import RagError
+from core.journal import Journal, RunFilter
+from core.retrieval.library import CorpusSummary, Library
+
+STATES = {
+    "ready": Sign(PASSED.colour, "check_circle", "ready"),
+    "not indexed": Sign(PENDING.colour, "pending", "not indexed yet"),
+    "needs re-indexing": Sign(ORANGE, "sync_problem", "needs re-indexing"),
+}
+VIEWS = {
+    "documents": ("Documents", "description"),
+    "search": ("Search", "search"),
+    "health": ("Index health", "monitor_heart"),
+    "add": ("Add files", "upload_file"),
+}
+
+
+def draw(library: Library, journal: Journal) -> None:
+    """Show one corpus of this workspace, chosen from the list."""
+    said = session.take(session.CORPUS_NOTICE)
+    if said:
+        (error if said[0] == "error" else done)(said[1])
+    corpora = library.list()
+    chosen = _choose(corpora)
+    session.first(session.CORPUS_VIEW, "documents")
+    if chosen is None:
+        empty("library_books", "No corpus yet", "Add files below to make the first one.")
+        corpus_upload.draw(library, None)
+        return
+    job = jobs().get(library.workspace, chosen.name)
+    active = job is not None and job.active
+    _state(library, journal, chosen, active)
+    if job is not None:
+        st.fragment(_watch, run_every=0.5 if active else None)(library.workspace, job, active)
+    view = st.segmented_control(
+        "Show",
+        list(VIEWS),
+        key=session.CORPUS_VIEW,
+        required=True,
+        persist_state="session",
+        label_visibility="collapsed",
+        format_func=lambda name: f":material/{VIEWS[name][1]}: {VIEWS[name][0]}",
+    )
+    if view == "add":
+        corpus_upload.draw(library, chosen.name if chosen.kind == "uploads" else None)
+        return
+    index = corpus_browse.opened(library, chosen.name)
+    if index is None:
+        empty("pending", "Not indexed yet", "Press Index to read and embed its documents.")
+    elif view == "search":
+        corpus_search.draw(index)
+    elif view == "health":
+        corpus_browse.health(chosen, index)
+    else:
+        corpus_browse.documents(library, chosen, index)
+
+
+def _choose(corpora: Sequence[CorpusSummary]) -> CorpusSummary | None:
+    by_name = {c.name: c for c in corpora}
+    if not by_name:
+        return None
+    if session.get(session.CORPUS_CHOSEN) not in by_name:
+        given = session.param(session.P_CORPUS)
+        session.put(session.CORPUS_CHOSEN, given if given in by_name else next(iter(by_name)))
+    name = st.selectbox(
+        "Corpus",
+        list(by_name),
+        key=session.CORPUS_CHOSEN,
+        persist_state="session",
+        format_func=lambda n: f"{corpus_label(by_name[n])} · {by_name[n].kind}",
+        on_change=_changed,
+    )
+    session.show(**{session.P_CORPUS: name})
+    return by_name[name]
+
+
+def _changed() -> None:
+    session.put(session.CORPUS_DOCUMENT, None)
+    session.put(session.CORPUS_PAGE, 1)
+
+
+def _state(library: Library, journal: Journal, chosen: CorpusSummary, active: bool) -> None:
+    counts = [f"{chosen.documents:,} documents", f"{chosen.passages:,} passages"]
+    if chosen.skipped:
+        counts.append(f"{chosen.skipped} files skipped")
+    words, actions = st.columns([3, 1.6], vertical_alignment="center")
+    with words:
+        st.html(
+            f'<div class="ri-outcome">{chip(STATES[chosen.state], strong=True)}'
+            + "".join(f'<span class="ri-dim ri-tabular">{esc(c)}</span>' for c in counts)
+            + "</div>"
+        )
+    with actions, st.container(horizontal=True, horizontal_alignment="right", gap="small"):
+        st.button(
+            "Index again" if chosen.state == "ready" else "Index",
+            icon=":material/sync:",
+            key="corpus_index",
+            type="secondary" if chosen.state == "ready" else "primary",
+            disabled=active,
+            on_click=jobs().start,
+            args=(library, chosen.name),
+            help="Only what changed is read and embedded again.",
+        )
+        if st.button("Delete", icon=":material/delete:", key="corpus_delete", disabled=active):
+            confirm(library, journal, chosen)
+
+
+@st.dialog("Delete this corpus?", icon=":material/delete:")
+def confirm(library: Library, journal: Journal, chosen: CorpusSummary) -> None:
+    """Asked once more; runs over the corpus can go with it, restorable."""
+    bundled = chosen.kind == "bundled"
+    st.text(visible(chosen.name))
+    st.caption(
+        "Its index is deleted; the bundled documents stay and can be indexed again."
+        if bundled
+        else "Its index and its uploaded files are deleted. Adding them again works as new."
+    )
+    runs = journal.count(RunFilter(corpus_id=chosen.name))
+    with_runs = runs > 0 and st.checkbox(
+        f"Delete its {runs} runs as well (they can be restored on the Runs page)"
+    )
+    with st.container(horizontal=True):
+        if st.button("Delete", type="primary", key="corpus_delete_yes"):
+            _delete(library, journal, chosen, with_runs)
+            st.rerun()
+        if st.button("Keep it", key="corpus_delete_no"):
+            st.rerun()
+
+
+def _delete(library: Library, journal: Journal, chosen: CorpusSummary, with_runs: bool) -> None:
+    try:
+        library.delete(chosen.name)
+    except RagError as problem:
+        session.put(session.CORPUS_NOTICE, ("error", problem.message))
+        return
+    jobs().forget(library.workspace, chosen.name)
+    session.put(session.CORPUS_DOCUMENT, None)
+    text = f"{chosen.name} was deleted."
+    if with_runs:
+        gone = runs_exchange.purge_corpus(journal, chosen.name)
+        session.put(session.RUNS_UNDO, gone)
+        text += f" {len(gone)} runs were deleted with it; the Runs page can bring them back."
+    session.put(session.CORPUS_NOTICE, ("done", text))
+
+
+def _watch(workspace: str, job: Job, active: bool) -> None:
+    """Progress of an indexing while it goes on; one full rerun when it ends."""
+    if active and not job.active:
+        st.rerun()
+    if job.active:
+        share, text = phase_text(job.progress)
+        bar, stop = st.columns([5, 1], vertical_alignment="center")
+        bar.progress(share, text=text)
+        stop.button(
+            "Stopping" if job.stopping else "Stop",
+            icon=":material/stop:",
+            key="corpus_stop",
+            disabled=job.stopping,
+            on_click=_stop,
+            args=(job,),
+        )
+    elif job.problem:
+        error(job.problem)
+    elif job.report is not None:
+        done(f"{job.report.message} {job.report.seconds:.1f} s.")
+
+
+def _stop(job: Job) -> None:
+    job.stopping = True

@@ -1,0 +1,98 @@
+"""One cursor: the selected step of the run on the page, moved by click, slider, button or key."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from components import session
+
+
+def place(run_id: str, last: int, live: bool) -> int:
+    """The selected step. A run that is newly opened starts at the URL's step, else at its newest;
+    while it is live and followed, the cursor goes with the newest step."""
+    if session.get(session.OPENED) != run_id:
+        session.put(session.OPENED, run_id)
+        given = session.param(session.P_STEP)
+        session.put(session.FOLLOW, not given)
+        session.put(session.CURSOR, int(given) if given.isdecimal() and len(given) < 9 else last)
+    if live and session.get(session.FOLLOW):
+        session.put(session.CURSOR, last)
+    cursor = max(0, min(int(session.get(session.CURSOR, last)), last))
+    session.put(session.CURSOR, cursor)
+    return cursor
+
+
+def move(seq: int) -> None:
+    """Select a step, and stop following."""
+    session.put(session.CURSOR, seq)
+    _moved()
+
+
+def _moved() -> None:
+    session.put(session.FOLLOW, False)
+    session.show(**{session.P_STEP: session.get(session.CURSOR)})
+
+
+def _followed() -> None:
+    if session.get(session.FOLLOW):
+        session.show(**{session.P_STEP: None})
+
+
+def picked(key: str) -> None:
+    """A step was clicked in a component."""
+    seq = getattr(session.get(key), "picked", None)
+    if seq is not None:
+        move(int(seq))
+
+
+def pointed(key: str) -> None:
+    """A point of a chart over the steps was clicked."""
+    points = session.get(key, {}).get("selection", {}).get("points", [])
+    if points:
+        move(int(points[0]["x"]))
+
+
+def bar(stops: Sequence[int], last: int, live: bool) -> None:
+    """Buttons, slider, and whether to follow; ``stops`` are the steps on the timeline."""
+    cursor = session.get(session.CURSOR)
+    before = [s for s in stops if s < cursor]
+    after = [s for s in stops if s > cursor]
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="ri_cursor"):
+        st.button(
+            "Back",
+            icon=":material/chevron_left:",
+            key="step_back",
+            shortcut="Left",
+            disabled=not before,
+            on_click=move,
+            args=(before[-1] if before else 0,),
+        )
+        st.button(
+            "Next",
+            icon=":material/chevron_right:",
+            icon_position="right",
+            key="step_next",
+            shortcut="Right",
+            disabled=not after,
+            on_click=move,
+            args=(after[0] if after else last,),
+        )
+        if last > 0:
+            st.slider(
+                "Selected step",
+                0,
+                last,
+                key=session.CURSOR,
+                label_visibility="collapsed",
+                on_change=_moved,
+            )
+        if live:
+            st.toggle("Follow newest", key=session.FOLLOW, on_change=_followed)
+        st.toggle(
+            "Every step",
+            key=session.EVERY_STEP,
+            persist_state="session",
+            help="Also the bookkeeping of ports: calls and the texts of passages.",
+        )

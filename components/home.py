@@ -1,0 +1,76 @@
+"""The home page: ask at once, or go on with a recent run."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components import composer, run_page, session
+from components.frame import CORPUS, RUN, RUNS
+from components.markup import chip
+from components.notices import empty
+from components.palette import TERMINALS
+from components.safe import esc, isolated, shorten
+from components.workspace import bench
+from core import registry
+from core.journal import Journal, RunRecord
+
+RECENT = 6
+
+
+def draw() -> None:
+    """The question box on the left, recent runs on the right."""
+    work = bench()
+    left, right = st.columns([1.35, 1], gap="large")
+    with left:
+        st.subheader("Ask", anchor=False)
+        corpora = work.library.list()
+        if not corpora:
+            empty("library_books", "No corpus yet", "Add documents on the Corpus page first.")
+            st.page_link(CORPUS, label="Add documents", icon=":material/upload_file:")
+        elif composer.draw(corpora, key="home", button="Ask and watch"):
+            run_page.start(work, registry.system(session.get(session.SYSTEM)).name)
+    with right:
+        st.subheader("Recent runs", anchor=False)
+        _recent(work.journal)
+
+
+def _recent(journal: Journal) -> None:
+    runs = journal.runs(limit=RECENT)
+    if not runs:
+        empty(
+            "history",
+            "No runs yet",
+            "The question on the left is ready: one click shows a whole run, step by step.",
+        )
+        return
+    for record in runs:
+        _run(record)
+    total = journal.count()
+    if total > len(runs):
+        st.page_link(
+            RUNS,
+            label=f"All {total:,} runs",
+            icon=":material/list_alt:",
+            query_params=session.link(),
+        )
+
+
+def _run(record: RunRecord) -> None:
+    state = record.terminal or record.status
+    answer = f"<b>{isolated(shorten(record.answer, 80))}</b>" if record.answer else ""
+    words, action = st.columns([5, 1], vertical_alignment="center", gap="small")
+    with words:
+        st.html(
+            f'<div class="ri-title" dir="auto">{isolated(shorten(record.question, 130))}</div>'
+            f'<div class="ri-outcome">{chip(TERMINALS[state])}{answer}</div>'
+            f'<div class="ri-byline ri-tabular"><span>{esc(record.system)}</span><span>'
+            f"{isolated(record.corpus.id)}</span><span>{record.started:%Y-%m-%d %H:%M} UTC</span>"
+            "</div>"
+        )
+    with action:
+        st.page_link(
+            RUN,
+            label="Open",
+            icon=":material/open_in_new:",
+            query_params=session.link(run=record.run_id),
+        )

@@ -1,0 +1,91 @@
+"""The top of a run: its question, how it ended, and what can be done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from components import launch, session
+from components.frame import RUN
+from components.markup import chip, mono
+from components.palette import PASSED, REFUSED, TERMINALS
+from components.safe import esc, isolated
+from core.events import RunFinished, Step
+from core.journal import Journal, RunRecord
+from core.settings import SystemSettings
+
+
+def draw(
+    journal: Journal, record: RunRecord, steps: Sequence[Step], settings: SystemSettings
+) -> None:
+    """Question, outcome and byline on the left, the buttons on the right."""
+    left, right = st.columns([2.2, 1], gap="medium")
+    with left:
+        st.html(_words(record, steps))
+    with right, st.container(horizontal=True, horizontal_alignment="right", gap="small"):
+        st.page_link(RUN, label="New question", icon=":material/add:", query_params=session.link())
+        if record.status == "running":
+            st.button(
+                "Stop",
+                icon=":material/stop:",
+                key="run_stop",
+                type="primary",
+                shortcut="Alt+S",
+                on_click=launch.stop,
+                args=(record.run_id,),
+                help="The run ends as stopped; what it did is kept.",
+            )
+        else:
+            st.button(
+                "Run again",
+                icon=":material/replay:",
+                key="run_again",
+                on_click=launch.again,
+                args=(journal.workspace, record, settings),
+                help="A new run of this question with the settings now.",
+            )
+        st.download_button(
+            "Export",
+            lambda: journal.export_jsonl(record.run_id),
+            file_name=f"run-{record.run_id}.jsonl",
+            mime="application/jsonl",
+            icon=":material/download:",
+            key="run_export",
+            on_click="ignore",
+            help="The whole run as JSON lines: it opens on any other machine.",
+        )
+
+
+def _words(record: RunRecord, steps: Sequence[Step]) -> str:
+    last = steps[-1]
+    state = record.terminal or record.status
+    ended = last.event if isinstance(last.event, RunFinished) else None
+    parts = [chip(TERMINALS[state], strong=True)]
+    if ended and ended.answer:
+        parts.append(f'<span class="ri-answer" dir="auto">{isolated(ended.answer)}</span>')
+        parts.append(
+            chip(PASSED, "borne out by the text")
+            if ended.grounded
+            else chip(REFUSED, "not borne out by the text")
+        )
+    elif ended:
+        parts.append(f"<span>{isolated(ended.reason)}</span>")
+    name = f"<b>{isolated(record.name)}</b>" if record.name else ""
+    origin = "" if record.origin == "live" else esc(record.origin)
+    byline = [
+        name,
+        esc(record.system),
+        isolated(record.corpus.id),
+        esc(record.model or record.reasoner),
+        origin,
+        f"{record.started:%Y-%m-%d %H:%M} UTC",
+        f"{last.elapsed_ms / 1000:.1f} s",
+        mono(record.run_id),
+    ]
+    return (
+        f'<div class="ri-question" dir="auto">{isolated(record.question)}</div>'
+        f'<div class="ri-outcome">{"".join(parts)}</div>'
+        f'<div class="ri-byline ri-tabular">{"".join(f"<span>{b}</span>" for b in byline if b)}'
+        "</div>"
+    )

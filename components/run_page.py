@@ -1,0 +1,111 @@
+"""The run page: a run if the URL names one, else the box to start one."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components import composer, launch, run_view, session, settings_panel
+from components.jobs import phase_text
+from components.markup import chip
+from components.notices import empty, error
+from components.palette import TERMINALS
+from components.safe import isolated
+from components.workspace import bench
+from core import registry
+from core.errors import BadInput
+from core.wiring import Workbench
+
+
+def draw() -> None:
+    """Show what the URL asks for."""
+    work, run_id = bench(), session.param(session.P_RUN)
+    if not run_id:
+        _new(work)
+        return
+    preparing = launch.launcher().get(work.workspace, run_id)
+    if preparing is not None and (preparing.problem or not preparing.done.is_set()):
+        st.fragment(_preparing, run_every=0.5 if not preparing.problem else None)(preparing)
+        return
+    try:
+        work.journal.run(run_id)
+    except BadInput as problem:
+        error(problem.message)
+        empty(
+            "search_off",
+            "This run is not here",
+            "It may belong to another workspace, or it was deleted for good.",
+        )
+        _new(work)
+        return
+    run_view.draw(work.journal, run_id)
+
+
+def _new(work: Workbench) -> None:
+    corpora = work.library.list()
+    composer.prepare(corpora)
+    system = registry.system(session.get(session.SYSTEM))
+    settings_panel.follow_url(system)
+    left, right = st.columns([1.7, 1], gap="large")
+    with left:
+        _box(work, "new")
+        empty(
+            "play_circle",
+            "No run on this page yet",
+            "Ask, and watch each step: what was searched, believed, decided, and why.",
+        )
+    with right:
+        st.subheader("Settings", anchor=False)
+        settings_panel.draw(registry.system(session.get(session.SYSTEM)))
+    session.show(
+        **{
+            session.P_CORPUS: session.get(session.CORPUS),
+            session.P_SYSTEM: session.get(session.SYSTEM),
+            session.P_QUESTION: session.get(session.QUESTION) or None,
+        }
+    )
+
+
+def _box(work: Workbench, key: str) -> None:
+    if composer.draw(work.library.list(), key=key):
+        system = registry.system(session.get(session.SYSTEM))
+        start(work, system.name)
+
+
+def start(work: Workbench, system: str) -> None:
+    """Begin the run that the box describes, and open it."""
+    chosen = settings_panel.current(registry.system(system))
+    try:
+        run_id = launch.ask(
+            work, session.get(session.CORPUS), system, session.get(session.QUESTION, ""), chosen
+        )
+    except BadInput as problem:
+        error(problem.message)
+        return
+    launch.go_to(run_id)
+
+
+def _preparing(preparing: launch.Launch) -> None:
+    """Before the first step: what is being prepared, and how long it may take."""
+    if preparing.done.is_set() and not preparing.problem:
+        st.rerun()
+    st.html(f'<div class="ri-question" dir="auto">{isolated(preparing.question)}</div>')
+    if preparing.problem:
+        error(preparing.problem)
+        st.button(
+            "Ask again",
+            icon=":material/replay:",
+            key="prepare_again",
+            on_click=session.show,
+            kwargs={session.P_RUN: None},
+        )
+        return
+    st.html(chip(TERMINALS["running"], preparing.what, strong=True))
+    share, text = phase_text(preparing.progress)
+    st.progress(share, text=text)
+    st.button(
+        "Stop",
+        icon=":material/stop:",
+        key="prepare_stop",
+        on_click=launch.stop,
+        args=(preparing.run_id,),
+    )

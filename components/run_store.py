@@ -1,0 +1,84 @@
+"""Steps of recently shown runs, kept once a process so that a live page reads only what is new.
+
+The journal is the truth; nothing here outlives the process, and a workspace reads only its own.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+from core.events import RunFinished, Step
+from core.journal import Journal
+from core.replay import ParsedRun, ReplayReport
+from core.settings import SystemSettings
+
+RUNS_KEPT = 24
+
+
+@dataclass
+class _Kept:
+    steps: list[Step] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    parsed: ParsedRun | None = None
+
+
+class StepStore:
+    """A bounded memory of runs by workspace and run id; safe from several threads."""
+
+    def __init__(self, kept: int = RUNS_KEPT) -> None:
+        self._size = kept
+        self._runs: OrderedDict[tuple[str, str], _Kept] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def steps(self, journal: Journal, run_id: str) -> list[Step]:
+        """All steps of a run so far; only those not known yet are read from the journal.
+
+        Raises:
+            BadInput: this workspace has no such run.
+        """
+        kept = self._kept(journal, run_id)
+        with kept.lock:
+            return list(self._read(kept, journal, run_id))
+
+    def replay(self, journal: Journal, run_id: str, settings: SystemSettings) -> ReplayReport:
+        """Re-decide a run; its decisions are parsed once and kept.
+
+        Raises:
+            BadInput: this workspace has no such run.
+        """
+        kept = self._kept(journal, run_id)
+        with kept.lock:
+            steps = self._read(kept, journal, run_id)
+            if kept.parsed is None or len(kept.parsed.steps) != len(steps):
+                kept.parsed = ParsedRun(list(steps))
+            return kept.parsed.replay(settings)
+
+    def _kept(self, journal: Journal, run_id: str) -> _Kept:
+        key = (journal.workspace, run_id)
+        with self._lock:
+            kept = self._runs.setdefault(key, _Kept())
+            self._runs.move_to_end(key)
+            while len(self._runs) > self._size:
+                self._runs.popitem(last=False)
+            return kept
+
+    @staticmethod
+    def _read(kept: _Kept, journal: Journal, run_id: str) -> list[Step]:
+        if not (kept.steps and isinstance(kept.steps[-1].event, RunFinished)):
+            kept.steps += journal.steps(run_id, after=len(kept.steps) - 1)
+        return kept.steps
+
+    def forget(self, workspace: str, run_id: str) -> None:
+        """Read the run anew when it is next asked for."""
+        with self._lock:
+            self._runs.pop((workspace, run_id), None)
+
+
+@st.cache_resource(show_spinner=False)
+def store() -> StepStore:
+    """The one of this process."""
+    return StepStore()

@@ -1,0 +1,256 @@
+"""A run on the page: question and outcome, timeline, the system's picture, the selected step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from components import (
+    answer,
+    belief_view,
+    cursor,
+    ghosts,
+    prompts,
+    run_head,
+    session,
+    settings_panel,
+    stages,
+    step_detail,
+    story,
+    timeline,
+)
+from components.budget_meters import meters
+from components.evidence import evidence_table
+from components.gates import ledger, outcome
+from components.ghosts import Ghosts
+from components.notices import empty, notice
+from components.run_store import store
+from core import contracts, registry, trace
+from core.events import BeliefUpdated, Decided, ModelCalled, RunStarted, Step
+from core.journal import Journal
+from core.registry import System
+from core.settings import SystemSettings
+
+EVERY = 0.5
+"""Seconds between two looks at a running run."""
+HEIGHT = 400
+"""Least height of a panel; the style sheet lets panels fill the window."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """All that the panels of a run need: read once a rerun."""
+
+    steps: Sequence[Step]
+    upto: Sequence[Step]
+    cursor: int
+    system: System
+    started: RunStarted
+    recorded: SystemSettings
+    settings: SystemSettings
+    ghost: Ghosts
+    titles: dict[str, str]
+
+
+def draw(journal: Journal, run_id: str) -> None:
+    """Show a run of this workspace; a running one is watched until it ends.
+
+    Raises:
+        BadInput: there is no such run here.
+    """
+    live = journal.run(run_id).status == "running"
+    st.fragment(_body, run_every=EVERY if live else None)(journal, run_id, live)
+
+
+def _body(journal: Journal, run_id: str, live: bool) -> None:
+    steps = store().steps(journal, run_id)
+    record = journal.run(run_id)
+    if live and record.status != "running":
+        st.rerun()
+    started = trace.start(steps)
+    system, recorded = registry.system(started.system), contracts.run_settings(started)
+    settings_panel.follow_run(system, run_id, recorded)
+    last = steps[-1].seq
+    at = cursor.place(run_id, last, live)
+    settings = settings_panel.current(system)
+    shown = Shown(
+        steps=steps,
+        upto=steps[: at + 1],
+        cursor=at,
+        system=system,
+        started=started,
+        recorded=recorded,
+        settings=settings,
+        ghost=ghosts.NONE if live else ghosts.redecide(journal, run_id, steps, recorded, settings),
+        titles=trace.titles(steps),
+    )
+    run_head.draw(journal, record, steps, settings)
+    hidden = session.hidden()
+    if not {"meters", "stages"} <= hidden:
+        _strip(shown, hidden)
+    stops = story.stops(steps, bool(session.get(session.EVERY_STEP)))
+    cursor.bar([s.seq for s in stops], last, live)
+    _divergence(shown)
+    with st.container(key="ri_bench"):
+        widths = {"timeline": 1.02, "picture": 1.72, "rail": 0.95}
+        if {"settings", "detail"} <= hidden:
+            widths.pop("rail")
+        if "timeline" in hidden:
+            widths.pop("timeline")
+        columns = dict(zip(widths, st.columns(list(widths.values()), gap="medium"), strict=True))
+    if "timeline" in columns:
+        with columns["timeline"], st.container(key="ri_timeline"):
+            _timeline(shown, stops)
+    with columns["picture"]:
+        _picture(shown)
+    if "rail" in columns:
+        with columns["rail"]:
+            _rail(shown, hidden)
+
+
+def _strip(shown: Shown, hidden: frozenset[str]) -> None:
+    left, right = st.columns([1, 2.6], gap="medium", vertical_alignment="center")
+    if "meters" not in hidden:
+        with left:
+            st.html(meters(trace.usage_at(shown.steps, shown.cursor), shown.started.budgets))
+    if "stages" not in hidden:
+        with right, st.container(key="ri_stages"):
+            stages.draw(
+                shown.system,
+                shown.upto,
+                key=session.STAGES,
+                on_pick=lambda: cursor.picked(session.STAGES),
+            )
+
+
+def _divergence(shown: Shown) -> None:
+    ghost = shown.ghost
+    if ghost.report is None:
+        return
+    titles = [str(type(shown.settings).model_fields[n].title) for n in ghost.changed]
+    what = ", ".join(titles[:3]) + (f" and {len(titles) - 3} more" if len(titles) > 3 else "")
+    text = f"Under the settings now ({what} changed): {ghost.summary()}"
+    notice(" ".join([text, *ghost.notes]), ghosts.SIGN)
+
+
+def _timeline(shown: Shown, stops: Sequence[Step]) -> None:
+    first, page = story.window(stops, shown.cursor)
+    ghost, flags = shown.ghost, {}
+    for seq, words in (
+        (ghost.greyed_from, "Unknown under the settings now"),
+        (ghost.diverges, "First divergence under the settings now"),
+    ):
+        line = next((s.seq for s in stops if seq is not None and s.seq >= seq), None)
+        if line is not None:
+            ends = ghost.report is not None and ghost.report.ends_as is not None
+            flags[line] = (
+                "Would not happen under the settings now"
+                if ends and seq != ghost.diverges
+                else words
+            )
+    timeline.draw(
+        story.lines(
+            page,
+            stops[first - 1] if first else None,
+            shown.titles,
+            {s.name: s.title for s in shown.system.stages},
+            ghost.greyed_from,
+            flags,
+        ),
+        max((s.seq for s in page if s.seq <= shown.cursor), default=page[0].seq),
+        count=story.count(len(shown.steps), len(stops), first, len(page)),
+        key=session.TIMELINE,
+        on_pick=lambda: cursor.picked(session.TIMELINE),
+    )
+
+
+VIEWS = {
+    "belief": ("Belief", "psychology"),
+    "gates": ("Gates", "bolt"),
+    "evidence": ("Evidence", "article"),
+    "answer": ("Answer", "verified"),
+    "story": ("Story", "format_list_numbered"),
+    "prompts": ("Prompts", "forum"),
+}
+
+
+def _views(shown: Shown) -> list[str]:
+    kinds = {type(s.event) for s in shown.steps}
+    needs = {"belief": BeliefUpdated, "gates": Decided, "prompts": ModelCalled}
+    return [v for v in VIEWS if v not in needs or needs[v] in kinds]
+
+
+def _picture(shown: Shown) -> None:
+    views = _views(shown)
+    if session.get(session.VIEW) not in views:
+        session.put(session.VIEW, views[0])
+    view = st.segmented_control(
+        "View",
+        views,
+        key=session.VIEW,
+        required=True,
+        persist_state="session",
+        label_visibility="collapsed",
+        format_func=lambda name: f":material/{VIEWS[name][1]}: {VIEWS[name][0]}",
+    )
+    with st.container(height=HEIGHT, border=False, key=f"ri_picture_{view}"):
+        if view == "belief":
+            belief_view.draw(
+                shown.steps,
+                shown.cursor,
+                shown.ghost.readings,
+                key="belief",
+                on_point=lambda: cursor.pointed(session.HISTORY),
+            )
+        elif view == "gates":
+            _gates(shown)
+        elif view == "evidence":
+            _evidence(shown)
+        elif view == "answer":
+            answer.draw(shown.upto, key="answer")
+        elif view == "prompts":
+            prompts.draw(shown.upto)
+        else:
+            stops = story.stops(shown.upto, bool(session.get(session.EVERY_STEP)))
+            _, page = story.window(stops, shown.cursor)
+            st.html(story.narration(page, shown.cursor, shown.titles))
+
+
+def _gates(shown: Shown) -> None:
+    decided = [s for s in shown.upto if isinstance(s.event, Decided)]
+    if not decided:
+        empty("bolt", "No decision yet", "Gates appear with the first decision.")
+        return
+    for step in reversed(decided[-story.PAGE :]):
+        ghost = shown.ghost.decisions.get(step.seq)
+        st.html(f'<div class="ri-decision">{outcome(step, ghost)}</div>{ledger(step, ghost)}')
+
+
+def _evidence(shown: Shown) -> None:
+    table = evidence_table(shown.upto)
+    if table:
+        st.html(table)
+    else:
+        empty("article", "No evidence yet", "Passages appear with the first search.")
+
+
+def _rail(shown: Shown, hidden: frozenset[str]) -> None:
+    choices = [c for c in ("detail", "settings") if c not in hidden]
+    session.first(session.RAIL, choices[0])
+    titles = {"detail": ":material/info: Step", "settings": ":material/tune: Settings"}
+    rail = st.segmented_control(
+        "Beside it",
+        choices,
+        key=session.RAIL,
+        required=True,
+        persist_state="session",
+        label_visibility="collapsed",
+        format_func=lambda name: titles[name],
+    )
+    with st.container(height=HEIGHT, border=False, key=f"ri_rail_{rail}"):
+        if rail == "settings":
+            settings_panel.draw(shown.system, shown.recorded)
+        else:
+            step_detail.draw(shown.steps[shown.cursor], shown.titles)

@@ -1,0 +1,123 @@
+"""Runs in and out: import of JSON lines, marked runs as a question file, deletion for good."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import streamlit as st
+
+from components import runs_list, session
+from components.frame import RUN
+from components.notices import done, error
+from components.run_store import store
+from components.safe import visible
+from core.errors import RagError
+from core.journal import Journal, RunFilter
+
+MOST_FILES = 50
+
+
+def draw(journal: Journal) -> None:
+    """Import on the left, question file and deletion on the right."""
+    left, right = st.columns(2, gap="large")
+    with left:
+        _import(journal)
+    with right:
+        _questions(journal)
+        _purge(journal)
+
+
+def _import(journal: Journal) -> None:
+    st.subheader("Import runs", anchor=False)
+    files = st.file_uploader(
+        "Run files (JSON lines)",
+        type=["jsonl"],
+        accept_multiple_files=True,
+        key=session.RUNS_UPLOAD,
+        help="Files made by Export. Each is checked line by line; a broken one is refused whole.",
+    )
+    for file in files[:MOST_FILES]:
+        take_in(journal, file.name, file.getvalue())
+    if len(files) > MOST_FILES:
+        error(f"{len(files)} files were given; the first {MOST_FILES} were read.")
+
+
+def take_in(journal: Journal, name: str, content: bytes) -> None:
+    """Import one file and say what became of it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "run.jsonl"
+        path.write_bytes(content)
+        try:
+            record = journal.import_jsonl(path)
+        except RagError as problem:
+            error(f"{visible(name)}: {problem.message}")
+            return
+    store().forget(journal.workspace, record.run_id)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        done(f"{visible(name)}: {record.question}")
+        st.page_link(
+            RUN,
+            label="Open",
+            icon=":material/open_in_new:",
+            query_params=session.link(run=record.run_id),
+        )
+
+
+def _questions(journal: Journal) -> None:
+    st.subheader("Marked runs as questions", anchor=False)
+    text, count, without = runs_list.questions_jsonl(journal)
+    lacking = f" {without} marked wrong have no right answer yet." if without else ""
+    st.caption(
+        f"{count} questions with their right answers, ready for evaluation and fitting.{lacking}"
+        if count or without
+        else "Mark answers right or wrong with Edit; they become a question file here."
+    )
+    st.download_button(
+        "Export question file",
+        text or "",
+        file_name="questions.jsonl",
+        mime="application/jsonl",
+        icon=":material/download:",
+        key="export_questions",
+        on_click="ignore",
+        disabled=not count,
+    )
+
+
+def _purge(journal: Journal) -> None:
+    gone = journal.count(RunFilter(deleted=True))
+    if not gone:
+        return
+    st.subheader("Delete for good", anchor=False)
+    st.caption(f"{gone} deleted runs can still be restored.")
+    if st.button("Delete them for good", icon=":material/delete_forever:", key="purge_open"):
+        confirm(journal, gone)
+
+
+@st.dialog("Delete for good?", icon=":material/delete_forever:")
+def confirm(journal: Journal, count: int) -> None:
+    """Asked once more, since this cannot be undone."""
+    st.text(f"{count} deleted runs and their steps are removed. This cannot be undone.")
+    with st.container(horizontal=True):
+        if st.button("Delete for good", type="primary", key="purge_yes"):
+            removed = journal.purge(deleted_before=datetime.now(UTC))
+            session.take(session.RUNS_UNDO)
+            session.put(session.RUNS_NOTICE, ("done", f"{removed} runs were removed for good."))
+            st.rerun()
+        if st.button("Keep them", key="purge_no"):
+            st.rerun()
+
+
+def purge_corpus(journal: Journal, corpus: str) -> list[str]:
+    """Delete every run over a corpus, restorable; their ids."""
+    ids: Sequence[str] = [
+        r.run_id
+        for r in journal.runs(RunFilter(corpus_id=corpus), limit=None)
+        if r.status != "running"
+    ]
+    for run_id in ids:
+        journal.delete(run_id)
+    return list(ids)

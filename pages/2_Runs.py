@@ -1,0 +1,24 @@
+"""Runs: the journal of this workspace."""
+
+import streamlit as st
+
+from components import frame
+
+frame.head(
+    "pages/2_Runs.py",
+    "Every run that was made here: find, open, judge, export, import and delete.",
+)
+
+
+def body() -> None:
+    """The page below its heading; heavier imports come only now."""
+    from components import runs_exchange, runs_list, workspace
+
+    work = workspace.bench()
+    runs_list.undo(work.journal)
+    runs_list.draw(work.journal, work.library.list())
+    with st.container(border=True):
+        runs_exchange.draw(work.journal)
+
+
+body()

@@ -1,0 +1,20 @@
+"""Corpus: the documents that questions are asked over."""
+
+from components import frame
+
+frame.head(
+    "pages/3_Corpus.py",
+    "The documents behind the answers: add them, look at their passages, search both channels.",
+)
+
+
+def body() -> None:
+    """The page below its heading; heavier imports come only now."""
+    from components import corpus_view, workspace
+
+    work = workspace.bench()
+    corpus_view.draw(work.library, work.journal)
+    workspace.warm()
+
+
+body()
