@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 
-from core.ports import TextView
 from core.reasoning.extractive.decompose import sub_questions
 from core.reasoning.extractive.features import Scene
+from core.reasoning.extractive.question import analyse
 from core.reasoning.extractive.relations import stated
 from core.retrieval.tokenizer import STOP_WORDS, tokenize
 
@@ -33,11 +32,15 @@ class Hop:
 
 @dataclass(frozen=True, slots=True)
 class Facets:
-    """Names of a question as (text, stems), its hops in order, and the stems asked in the end."""
+    """Names of a question as (text, stems), its hops in order, and the stems asked in the end.
+
+    ``choice``: it asks for yes or no, or for one of given options.
+    """
 
     names: tuple[tuple[str, frozenset[str]], ...]
     hops: tuple[Hop, ...]
     asked: frozenset[str]
+    choice: bool = False
 
 
 def facets_of(scene: Scene) -> Facets:
@@ -51,15 +54,11 @@ def facets_of(scene: Scene) -> Facets:
         stems = frozenset(t.term for t in scene.tokens[span.first : span.last]) & scene.asked
         if stems:
             names.append((scene.question[span.start : span.end], stems))
-    hops = tuple(_hop(q) for q in _hops(scene.question, scene.view))
+    hops = tuple(_hop(q) for q in sub_questions(scene.question, scene.view))
     named = frozenset().union(*(stems for _, stems in names))
     asked = (hops[-1].terms - named) & scene.asked
-    return Facets(tuple(names), hops, asked or (scene.asked - named) or scene.asked)
-
-
-@lru_cache(maxsize=256)
-def _hops(question: str, view: TextView) -> tuple[str, ...]:
-    return sub_questions(question, view)
+    choice = analyse(scene.question).form != "span"
+    return Facets(tuple(names), hops, asked or (scene.asked - named) or scene.asked, choice)
 
 
 def _hop(question: str) -> Hop:
