@@ -85,6 +85,36 @@ def paired_ratio(
     return _interval((left, right), _ratio, resamples, seed, level)
 
 
+def grouped_interval(
+    statistic: Callable[[npt.NDArray[np.intp]], float | None],
+    groups: Sequence[Sequence[int]],
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+    level: float = 0.95,
+) -> Interval | None:
+    """A statistic of items that come in groups (states of one question); groups are resampled.
+
+    ``statistic`` is given places of items; where it is undefined on a resample (``None``), the
+    resample is left out. ``None`` where it is undefined on the items themselves.
+    """
+    members = [np.asarray(group, dtype=np.intp) for group in groups if len(group)]
+    value = statistic(np.concatenate(members))
+    if value is None:
+        return None
+    n, rng = len(members), np.random.default_rng(seed)
+    found = []
+    for _ in range(resamples if n > 1 else 0):
+        drawn = rng.integers(0, n, n)
+        again = statistic(np.concatenate([members[i] for i in drawn]))
+        if again is not None:
+            found.append(again)
+    if not found:
+        return Interval(value=value, low=None, high=None, n=n)
+    low, high = np.quantile(found, [(1 - level) / 2, (1 + level) / 2])
+    return Interval(value=value, low=float(low), high=float(high), n=n)
+
+
 def _mean(values: Floats, axis: int = -1) -> Floats:
     return np.asarray(values.mean(axis=axis))
 

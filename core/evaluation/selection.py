@@ -33,7 +33,11 @@ class Selection(Frozen):
     bins: tuple[Bin, ...]
 
 
-def selection(probabilities: Sequence[float], outcomes: Sequence[bool]) -> Selection:
+Reals = Sequence[float] | npt.NDArray[np.float64]
+Truths = Sequence[bool] | npt.NDArray[np.bool_]
+
+
+def selection(probabilities: Reals, outcomes: Truths) -> Selection:
     """AUC, Brier score, expected calibration error, base rate, and the reliability bins.
 
     Raises:
@@ -50,31 +54,30 @@ def selection(probabilities: Sequence[float], outcomes: Sequence[bool]) -> Selec
     )
 
 
-def auc(scores: Sequence[float], outcomes: Sequence[bool]) -> float | None:
+def auc(scores: Reals, outcomes: Truths) -> float | None:
     """P(score of a true state > score of a false one), ties counted half; ``None`` of one kind."""
     from sklearn.metrics import roc_auc_score
 
-    if len(set(map(bool, outcomes))) < 2:
+    y = np.asarray(outcomes, dtype=bool)
+    if y.all() or not y.any():
         return None
-    return float(roc_auc_score(list(map(bool, outcomes)), list(scores)))
+    return float(roc_auc_score(y, np.asarray(scores, dtype=np.float64)))
 
 
-def brier(probabilities: Sequence[float], outcomes: Sequence[bool]) -> float:
+def brier(probabilities: Reals, outcomes: Truths) -> float:
     """Mean of (p - y)^2 over states, y in {0, 1}."""
     p, y = _checked(probabilities, outcomes)
     return float(((p - y) ** 2).mean())
 
 
-def ece(probabilities: Sequence[float], outcomes: Sequence[bool], bins: int = BINS) -> float:
+def ece(probabilities: Reals, outcomes: Truths, bins: int = BINS) -> float:
     """Sum over equal-width bins b of n_b/n |mean p in b - share true in b|."""
-    found = reliability_bins(probabilities, outcomes, bins)
-    total = sum(b.n for b in found)
-    return sum(b.n * abs(b.predicted - b.observed) for b in found) / total
+    p, y = _checked(probabilities, outcomes)
+    places = np.minimum((p * bins).astype(int), bins - 1)
+    return float(np.abs(np.bincount(places, weights=p - y)).sum() / len(p))
 
 
-def reliability_bins(
-    probabilities: Sequence[float], outcomes: Sequence[bool], bins: int = BINS
-) -> tuple[Bin, ...]:
+def reliability_bins(probabilities: Reals, outcomes: Truths, bins: int = BINS) -> tuple[Bin, ...]:
     """The non-empty ones of ``bins`` equal-width bins; the last one includes 1."""
     p, y = _checked(probabilities, outcomes)
     places = np.minimum((p * bins).astype(int), bins - 1)
@@ -91,7 +94,7 @@ def reliability_bins(
 
 
 def _checked(
-    probabilities: Sequence[float], outcomes: Sequence[bool]
+    probabilities: Reals, outcomes: Truths
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     p = np.asarray(probabilities, dtype=np.float64)
     y = np.asarray(outcomes, dtype=bool).astype(np.float64)

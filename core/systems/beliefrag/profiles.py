@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from core.types import Finite, Frozen, Unit
+from core.types import Count, Finite, Frozen, Unit
 
 if TYPE_CHECKING:
     from core.systems.beliefrag.settings import BeliefRAGSettings
@@ -36,13 +36,38 @@ class RetrievalValue(Frozen):
     by_rounds: tuple[Unit, ...] = ()
 
 
+Spread = tuple[Finite, Finite | None, Finite | None]
+"""A figure and its 95% interval."""
+
+
+class Fit(Frozen):
+    """How a model was fitted, and how good it is on questions that it was not fitted on.
+
+    ``base_rate`` is the share of states in which the target is true; ``penalty`` is the inverse
+    strength C of the L2 penalty; ``split`` says how questions were divided.
+    """
+
+    target: Literal["answerability", "retrieval-value"]
+    data: str
+    states: Count
+    questions: Count
+    base_rate: Unit
+    split: str
+    penalty: Finite
+    date: str
+    auc: Spread | None
+    brier: Spread
+    ece: Spread
+
+
 class Profile(Frozen):
-    """Both models and where they come from."""
+    """Both models and where they come from; ``fits`` are those of the models fitted here."""
 
     name: str
     source: str
     answerability: Answerability
     retrieval_value: RetrievalValue
+    fits: tuple[Fit, ...] = ()
 
 
 @cache
