@@ -246,9 +246,10 @@ def _run(
         raise
     except Exception:
         # ``execute`` journals a fault of ours as a failed run before it raises it.
-        steps = journal.steps(run_id)
-        if not _is_finished(steps):
+        kept = _kept(journal, run_id)
+        if kept is None or not _is_finished(kept):
             raise
+        steps = kept
         log.exception("Run %s of %s ended in an internal error", run_id, job.key)
     return steps
 

@@ -68,6 +68,10 @@ def evaluate(
     with _alone(out):
         world = world or prepared(given, out, corpus, model, cancelled)
         deps = opened(world)
+        for name, own_settings in {(name, s) for (_, name), s in own.items()}:
+            preflight = registry.system(name).preflight
+            if preflight is not None:
+                preflight(deps, own_settings)
         gold = resolve_gold(asked, world.passages())
         jobs = [
             Job(
