@@ -1,0 +1,70 @@
+"""The commands, and how an error becomes an exit code and one line.
+
+Exit 0: the command did its work; a run that ended in any defined terminal did. Exit 2: what was
+given cannot be used. Exit 1: the disk is full, or an internal error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Sequence
+
+import typer
+from typer.exceptions import TyperException
+
+from core.cli import ask, corpora, evaluation, exchange, replaying, systems
+from core.errors import JournalFull, RagError
+from core.narration import plain
+
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="Inspect adaptive RAG: ask, replay, evaluate.",
+)
+app.command("systems")(systems.systems)
+app.command("index")(corpora.index)
+app.command("ask")(ask.ask)
+app.command("replay")(replaying.replay)
+app.command("evaluate")(evaluation.evaluate)
+app.command("sweep")(evaluation.sweep)
+app.command("fit")(evaluation.fit)
+app.command("export")(exchange.export)
+app.command("import")(exchange.import_run)
+app.command("serve-model")(corpora.serve_model)
+
+BAD_INPUT, FAILED, INTERRUPTED = 2, 1, 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
+    try:
+        code = app(
+            args=None if arguments is None else list(arguments),
+            prog_name="python -m core",
+            standalone_mode=False,
+        )
+        return int(code or 0)
+    except TyperException as error:
+        return _say(error.format_message(), BAD_INPUT)
+    except JournalFull as error:
+        return _say(error.message, FAILED)
+    except RagError as error:
+        return _say(error.message, BAD_INPUT)
+    except (KeyboardInterrupt, typer.Abort):
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader of our output went away
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except Exception as error:
+        return _say(f"Internal error, {type(error).__name__}: {error}", FAILED)
+
+
+def _say(message: str, code: int) -> int:
+    print(plain(message, 1_000), file=sys.stderr)
+    return code

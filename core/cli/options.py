@@ -1,0 +1,69 @@
+"""Options that several commands share, and how a run is named."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from core import jsonl
+from core.events import Step
+
+if TYPE_CHECKING:
+    from core.journal import Journal
+    from core.retrieval.progress import Progress, Report
+
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Change a setting; a value is JSON or a word."),
+]
+JournalDir = Annotated[
+    Path | None,
+    typer.Option("--journal", metavar="DIR", help="Keep runs in DIR/journal.db."),
+]
+Model = Annotated[
+    str, typer.Option("--model", help="'extractive', or a language model as litellm names it.")
+]
+Seed = Annotated[int, typer.Option("--seed", help="Seed of the run.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Run = Annotated[str, typer.Argument(metavar="RUN", help="A run's id, or a JSON lines file.")]
+
+
+def open_journal(directory: Path | None) -> Journal:
+    """The journal in a directory, or the one that is shared with the app.
+
+    Raises:
+        JournalError: it cannot be opened.
+    """
+    from core.wiring import Workbench
+
+    return Workbench(journal_dir=directory).journal
+
+
+def steps_of(run: str, directory: Path | None) -> list[Step]:
+    """The steps of a run given by a file or by its id.
+
+    Raises:
+        BadInput: the file is refused, or there is no such run.
+    """
+    path = Path(run)
+    if path.suffix == ".jsonl" or "/" in run or path.is_file():
+        return jsonl.load(path)
+    return open_journal(directory).steps(run)
+
+
+def progress_line() -> Report | None:
+    """Shows progress on one line of the terminal; None where there is no terminal."""
+    if not sys.stderr.isatty():
+        return None
+
+    def show(progress: Progress) -> None:
+        left = progress.seconds_remaining
+        remaining = "" if left is None else f", {left:.0f} s left"
+        end = "\n" if progress.done >= progress.total else ""
+        line = f"\r{progress.phase} {progress.done} of {progress.total}{remaining}\x1b[K"
+        print(line, end=end, file=sys.stderr, flush=True)
+
+    return show
