@@ -119,7 +119,7 @@ def reduced(words: tuple[str, ...], asked: int) -> Split | None:
         if head is None or words[head[0]] not in DETERMINER:
             continue
         start, noun = head
-        end = clause_end(words, asked, start, i + 1)
+        end = clause_end(words, asked, start, i)
         if i < asked < end:
             return _turned(words, start, noun, i, i - 1)
         passive = start > 0 and words[start - 1] in AUXILIARY and start - 1 == asked + 1

@@ -146,6 +146,8 @@ def clause_end(words: Sequence[str], asked: int, start: int, at: int) -> int:
     clause ends before the verb of the question, at the first plain word that follows a name or
     the clause's own verb.
     """
+    while start > 1 and words[start - 1] == "of" and (owner := head_before(words, start - 1)):
+        start = owner[0]
     before = words[start - 1] if start > 0 else ""
     subject = (
         start == 0
