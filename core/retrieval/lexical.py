@@ -1,6 +1,6 @@
 """The lexical channel: BM25 over "title, newline, text".
 
-score(q, p) = sum over distinct terms t of q of idf(t) tf/(tf + k1 (1 - b + b len/avglen)), with
+score(q, p) = sum over the terms t of q of idf(t) tf/(tf + k1 (1 - b + b len/avglen)), with
 idf(t) = ln(1 + (N - df + .5)/(df + .5)) (Robertson and Zaragoza 2009, in Lucene's form).
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.retrieval.tokenizer import terms
+from core.retrieval.tokenizer import content_terms, terms
 from core.types import Passage
 
 K1 = 0.9
@@ -29,6 +29,15 @@ Rows = npt.NDArray[np.intp]
 def indexed_text(passage: Passage) -> str:
     """What both channels index of a passage."""
     return f"{passage.title}\n{passage.text}"
+
+
+def query_terms(query: str) -> list[str]:
+    """The distinct terms of a query in order, without stop words unless it has no other.
+
+    Stop words stay in the index, for queries like "The Who"; in longer ones they only add noise
+    (all-gold at 20 of 50 development questions of MuSiQue: .46 without, .44 with).
+    """
+    return list(dict.fromkeys(content_terms(query) or terms(query)))
 
 
 class LexicalIndex:
@@ -78,11 +87,11 @@ class LexicalIndex:
         return cls(bm25, size, documents=np.diff(bm25.scores["indptr"]))
 
     def scores(self, query: str) -> Scores:
-        """The score of every row, shape (size,); 0 where no term of the query occurs."""
+        """The score of every row, shape (size,); 0 where no ``query_terms`` term occurs."""
         if self._bm25 is None:
             return np.zeros(self.size)
         vocabulary: dict[str, int] = self._bm25.vocab_dict
-        numbers = [vocabulary[t] for t in dict.fromkeys(terms(query)) if t in vocabulary]
+        numbers = [vocabulary[t] for t in query_terms(query) if t in vocabulary]
         if not numbers:
             return np.zeros(self.size)
         scores: Scores = self._bm25.get_scores_from_ids(numbers)

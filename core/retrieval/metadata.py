@@ -15,7 +15,8 @@ from core.retrieval.names import printable
 from core.types import Frozen, Metadata
 
 MAX_VALUE = 500
-MAX_FRONT_MATTER = 64_000
+MAX_FRONT_MATTER = 16_000
+MAX_BRACKETS = 100
 MAX_FIELD = 10_000_000
 KEY_COLUMNS = ("document", "file", "path")
 _FRONT_MATTER = regex.compile(r"---[ \t]*\n(?:(.*?)\n)?---[ \t]*(?:\n|$)", regex.DOTALL)
@@ -68,8 +69,8 @@ def front_matter(text: str) -> tuple[DocumentFields, int, str]:
     if match is None:
         return DocumentFields(), 0, ""
     block = match.group(1) or ""
-    if len(block) > MAX_FRONT_MATTER:
-        return DocumentFields(), 0, "its front matter is too long and was taken as text"
+    if len(block) > MAX_FRONT_MATTER or block.count("[") + block.count("{") > MAX_BRACKETS:
+        return DocumentFields(), 0, "its front matter is too large and was taken as text"
     import yaml  # type: ignore[import-untyped]
 
     try:

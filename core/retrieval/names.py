@@ -10,8 +10,10 @@ import regex
 from core.errors import BadInput
 
 MAX_PART = 80
+MAX_FOLDERS = 100
 MAX_ID = 200
 _SAFE_PART = regex.compile(r"[\p{L}\p{N}\p{M}_][\p{L}\p{N}\p{M}_.,()&'+@=\- ]*")
+_EXTENSION = regex.compile(r"[A-Za-z0-9]{1,10}")
 _UNSAFE = regex.compile(r"[^\p{L}\p{N}\p{M}_.,()&'+@=\- ]+")
 _RESERVED = regex.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", regex.IGNORECASE)
 _INVISIBLE = regex.compile(r"[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]")
@@ -28,30 +30,37 @@ def document_id(name: str) -> str:
     >>> document_id("docs/Iron_Man.md")
     'docs/Iron_Man.md'
     """
-    parts = regex.split(r"[/\\]", unicodedata.normalize("NFC", name))
-    kept = [part for part in (_safe_part(part) for part in parts) if part]
-    result = "/".join(kept) or "document"
-    if result == name and len(result) <= MAX_ID:
-        return result
+    parts = regex.split(r"[/\\]", name)
+    if len(name) <= MAX_ID and all(map(_is_safe, parts)):
+        return name
+    stem, suffix = _split_suffix(parts[-1])
+    folders = "/".join(filter(None, map(_made_safe, parts[:-1])))[:MAX_FOLDERS].rstrip("/. -")
     mark = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    stem, dot, suffix = result.rpartition(".")
-    if not dot or "/" in suffix or len(suffix) > 10:
-        stem, dot, suffix = result, "", ""
-    return f"{stem[: MAX_ID - 30]}-{mark}{dot}{suffix}"
+    base = f"{_made_safe(stem) or 'document'}-{mark}{suffix}"
+    return f"{folders}/{base}" if folders else base
 
 
-def _safe_part(part: str) -> str:
-    if _SAFE_PART.fullmatch(part) and not _RESERVED.fullmatch(part) and len(part) <= MAX_PART:
-        trimmed = part.rstrip(". ")
-        if trimmed == part:
-            return part
-        part = trimmed
-    part = _UNSAFE.sub("_", _INVISIBLE.sub("", part)).strip(". _-")
+def _is_safe(part: str) -> bool:
+    return (
+        _SAFE_PART.fullmatch(part) is not None
+        and _RESERVED.fullmatch(part) is None
+        and len(part) <= MAX_PART
+        and not part.endswith((".", " "))
+        and unicodedata.is_normalized("NFC", part)
+    )
+
+
+def _split_suffix(part: str) -> tuple[str, str]:
+    """Stem and extension with its dot (empty where there is none that is plain)."""
     stem, dot, suffix = part.rpartition(".")
-    if len(part) > MAX_PART:
-        keep = MAX_PART - len(suffix) - 1
-        part = f"{stem[:keep]}.{suffix}" if dot and 0 < len(suffix) <= 10 else part[:MAX_PART]
-    return f"_{part}" if part and _RESERVED.fullmatch(part) else part
+    return (stem, dot + suffix) if dot and _EXTENSION.fullmatch(suffix) else (part, "")
+
+
+def _made_safe(part: str) -> str:
+    """What is left of a part of a name without all that is unsafe; may be empty."""
+    visible = _INVISIBLE.sub("", unicodedata.normalize("NFC", part))
+    kept = _UNSAFE.sub("_", visible).strip(". _-")[:60].rstrip(". -")
+    return f"_{kept}" if _RESERVED.fullmatch(kept) else kept
 
 
 def printable(name: str) -> str:
@@ -62,7 +71,7 @@ def printable(name: str) -> str:
 def title_of(name: str) -> str:
     """A readable title from a file name: no folder, no extension, underscores as spaces."""
     base = _INVISIBLE.sub("", regex.split(r"[/\\]", name)[-1])
-    stem = base.rpartition(".")[0] or base
+    stem, _ = _split_suffix(base)
     return regex.sub(r"[_\s]+", " ", stem).strip() or "Untitled"
 
 

@@ -65,6 +65,8 @@ _END = regex.compile(
     r"[.!?]+[\"'”’)\]]*(?=\s+|$)|[。！？]+[」』”）]*|\n\s*\n|\n(?=\s*(?:[-*#|]|\d+[.)]\s))"
 )
 _LAST_WORD = regex.compile(r"([\p{L}\p{N}.]+)\.[\"'”’)\]]*$")
+_LONGEST_ABBREVIATION = 40
+"""Characters looked back over; without a bound, a long run of abbreviations takes hours."""
 MAX_SENTENCE = 1_000
 """A longer run without an end is cut at white space, so that no sentence is unbounded."""
 
@@ -95,7 +97,7 @@ def _continues(text: str, start: int, end: int) -> bool:
         return False
     if rest[0].islower():
         return True
-    last = _LAST_WORD.search(text, start, end)
+    last = _LAST_WORD.search(text, max(start, end - _LONGEST_ABBREVIATION), end)
     if last is None:
         return False
     word = last.group(1).lower()
