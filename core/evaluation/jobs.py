@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -115,14 +117,15 @@ def results(
     """
     done: dict[Key, Row] = {}
     started, made = time.monotonic(), 0
-    for job_key, row, fresh in _outcomes(jobs, world, out, workers, cancelled):
-        done[job_key] = row
-        made += fresh
-        pace = (time.monotonic() - started) / made if made else None
-        left = None if pace is None else pace * (len(jobs) - len(done))
-        progress(Progress(done=len(done), total=len(jobs), seconds_left=left, newest=row))
-        if cancelled() and len(done) < len(jobs):
-            raise RunCancelled("The evaluation was stopped; start it again to go on.")
+    with closing(_outcomes(jobs, world, out, workers, cancelled)) as outcomes:
+        for key, row, fresh in outcomes:
+            done[key] = row
+            made += fresh
+            pace = (time.monotonic() - started) / made if made else None
+            left = None if pace is None else pace * (len(jobs) - len(done))
+            progress(Progress(done=len(done), total=len(jobs), seconds_left=left, newest=row))
+            if cancelled() and len(done) < len(jobs):
+                raise RunCancelled("The evaluation was stopped; start it again to go on.")
     missing = {job.key for job in jobs} - done.keys()
     if missing:
         raise RuntimeError(f"no result came for {sorted(missing)[:3]}")
@@ -131,53 +134,58 @@ def results(
 
 def _outcomes(
     jobs: Sequence[Job], world: World, out: Path, workers: int, cancelled: Callable[[], bool]
-) -> Iterator[tuple[Key, Row, bool]]:
+) -> Generator[tuple[Key, Row, bool], None, None]:
     if workers == 1:
         for job in jobs:
             yield _perform(world, out, job, cancelled)
         return
-    from joblib import Parallel, delayed
+    from joblib import Parallel, delayed, parallel_config
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
     backend = os.environ.get("SWEEP_BACKEND") or "loky"
-    _register(backend)
     calls = [delayed(_perform)(world, out, job) for job in jobs]
-    if backend == "ray":  # its joblib backend gives back lists only
-        with Parallel(n_jobs=workers, backend=backend, batch_size=1) as parallel:
+    with _backend(backend, workers), parallel_config(backend=backend, n_jobs=workers):
+        if backend == "ray":  # its joblib backend gives back lists only
             for first in range(0, len(calls), _BATCH * workers):
-                yield from parallel(calls[first : first + _BATCH * workers])
+                yield from Parallel(batch_size=1)(calls[first : first + _BATCH * workers])
+            return
+        outcomes: Any = Parallel(batch_size=1, return_as="generator_unordered")(calls)
+        try:
+            yield from outcomes
+        except TerminatedWorkerError:
+            raise RagError(
+                "A worker process died, perhaps for want of memory; start the evaluation again to "
+                "go on, with fewer workers.",
+                code="worker_died",
+            ) from None
+        finally:
+            outcomes.close()
+
+
+@contextmanager
+def _backend(name: str, workers: int) -> Iterator[None]:
+    """A joblib backend made ready: one process for each worker, or the cluster that is set up
+    (``RAY_ADDRESS``, ``DASK_SCHEDULER_ADDRESS``)."""
+    if name not in BACKENDS:
+        raise BadInput(f"SWEEP_BACKEND is {name!r}; it can be {', '.join(BACKENDS)}.")
+    if name == "ray":
+        _imported("ray.util.joblib", "ray").register_ray()
+    elif name == "dask":
+        distributed = _imported("distributed", "distributed")
+        there = _imported("dask", "dask").config.get("scheduler-address", None)
+        own = {} if there else {"n_workers": workers, "threads_per_worker": 1}
+        with distributed.Client(**own):
+            yield
         return
-    outcomes: Any = Parallel(
-        n_jobs=workers, backend=backend, batch_size=1, return_as="generator_unordered"
-    )(calls)
+    yield
+
+
+def _imported(module: str, package: str) -> Any:
     try:
-        yield from outcomes
-    except TerminatedWorkerError:
-        raise RagError(
-            "A worker process died, perhaps for want of memory; start the evaluation again to go "
-            "on, with fewer workers.",
-            code="worker_died",
-        ) from None
-    finally:
-        outcomes.close()
-
-
-def _register(backend: str) -> None:
-    if backend not in BACKENDS:
-        raise BadInput(f"SWEEP_BACKEND is {backend!r}; it can be {', '.join(BACKENDS)}.")
-    try:
-        if backend == "ray":
-            from ray.util.joblib import register_ray  # type: ignore[import-not-found]
-
-            register_ray()
-        elif backend == "dask":
-            from dask.distributed import Client  # type: ignore[import-not-found]
-
-            Client()
+        return importlib.import_module(module)
     except ImportError:
-        package = "ray" if backend == "ray" else "distributed"
         raise BadInput(
-            f"SWEEP_BACKEND is {backend!r}, which needs the package {package}; install it."
+            f"This SWEEP_BACKEND needs the package {package}; install it, or leave it unset."
         ) from None
 
 

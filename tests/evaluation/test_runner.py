@@ -221,6 +221,27 @@ def test_an_unknown_backend_is_refused(tmp_path: Path, monkeypatch: pytest.Monke
         run(tmp_path, workers=2)
 
 
+@pytest.mark.parametrize(("backend", "package"), [("ray", "ray"), ("dask", "distributed")])
+def test_a_cluster_gives_what_one_process_gives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, backend: str, package: str
+) -> None:
+    pytest.importorskip(package, reason=f"{package} is not installed")
+    monkeypatch.setenv("SWEEP_BACKEND", backend)
+    together = run(tmp_path, workers=2)
+    monkeypatch.delenv("SWEEP_BACKEND")
+    alone = evaluate(question_file(tmp_path), SYSTEMS, tmp_path / "alone", world=SmallWorld())
+    assert [stable(r) for r in together.rows] == [stable(r) for r in alone.rows]
+
+
+def test_a_backend_that_is_not_installed_names_its_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SWEEP_BACKEND", "ray")
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(BadInput, match="needs the package ray"):
+        run(tmp_path, workers=2)
+
+
 def test_one_evaluation_at_a_time_writes_into_a_folder(tmp_path: Path) -> None:
     inner: list[str] = []
 
