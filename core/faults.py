@@ -6,7 +6,7 @@ Each strike leaves a ``FaultInjected`` notice, which is journaled beside the cal
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -19,7 +19,6 @@ from core.errors import (
     JournalFull,
     ModelRefusal,
     ModelTimeout,
-    RagError,
     RateLimited,
     ReasonerError,
     RetrieverError,
@@ -57,6 +56,7 @@ from core.ports import (
 )
 from core.reasoning.replies import validate_reply
 from core.settings import unknown_name
+from core.steps import Emit
 from core.systems.definition import System
 from core.types import Access, Channel, CorpusRef, Metadata, Passage, Scored
 
@@ -151,6 +151,11 @@ class Fault:
                 "choose another fault or system."
             )
 
+    def strikes_silently(self, system: System) -> bool:
+        """Whether it strikes inside the controller, in a stage that calls no port."""
+        silent = {node.name for node in system.stages if not node.calls}
+        return self.name == "budget-exhausted" and self.stage in silent
+
     def strikes(self, stage: str) -> bool:
         """Whether it strikes in this stage."""
         return self.stage is None or self.stage == stage
@@ -177,9 +182,7 @@ class _Faulty:
         return next((f for f in self.chosen if f.name in names and f.strikes(stage)), None)
 
     def notice(self, fault: Fault, task: str) -> None:
-        effect = FAULTS[fault.name]
-        where = f"{self.context.stage}: {task}"
-        self.context.notices.append(FaultInjected(fault=fault.name, where=where, effect=effect))
+        self.context.notices.append(_injected(fault, f"{self.context.stage}: {task}"))
 
     def out_of_budget(self, task: str) -> None:
         if fault := self.striking("budget-exhausted"):
@@ -237,7 +240,7 @@ def corrupted(passage: Passage) -> Passage:
     return passage.model_copy(
         update={
             "digest": "0" * 16,
-            "end": passage.start,
+            "end": passage.start + len(passage.text) + 7,
             "metadata": Metadata(date="99/99/9999", superseded_by=passage.document),
         }
     )
@@ -314,6 +317,36 @@ def _repeated(request: Request) -> Reply:
     return WrittenQuery(query=query, rationale="the same again")
 
 
+def wrap_controller(
+    controller: Iterator[Emit], chosen: tuple[Fault, ...], system: System, context: CallContext
+) -> Iterator[Emit]:
+    """The controller, with an exhausted budget raised inside it in a stage that calls no port."""
+    due = [f for f in chosen if f.strikes_silently(system)]
+    return _struck(controller, due, context) if due else controller
+
+
+def _struck(
+    controller: Iterator[Emit], due: list[Fault], context: CallContext
+) -> Generator[Emit, None, None]:
+    assert isinstance(controller, Generator)
+    try:
+        emission = next(controller)
+        while True:
+            fault = next((f for f in due if f.stage == emission.stage), None)
+            if fault is None:
+                yield emission
+                emission = next(controller)
+            else:
+                due.remove(fault)
+                context.notices.append(_injected(fault, emission.stage))
+                error = BudgetExhausted("tokens", 1, 0, stage=emission.stage)
+                emission = controller.throw(error)
+    except StopIteration:
+        return
+    finally:
+        controller.close()
+
+
 class Recorder(Protocol):
     """Where steps go (``runs.Recorder``)."""
 
@@ -321,34 +354,24 @@ class Recorder(Protocol):
         """Keep these steps."""
 
 
-def wrap_recorder(recorder: Recorder, chosen: tuple[Fault, ...], system: System) -> Recorder:
-    """The recorder with the faults that strike where steps are kept: a full disk, and an
-    exhausted budget in a stage that calls no port."""
-    silent = {node.name for node in system.stages if not node.calls}
-    here = [
-        fault
-        for fault in chosen
-        if fault.name == "disk-full" or (fault.name == "budget-exhausted" and fault.stage in silent)
-    ]
-    return _FaultyRecorder(recorder, here) if here else recorder
+def wrap_recorder(recorder: Recorder, chosen: tuple[Fault, ...]) -> Recorder:
+    """The recorder, with a disk that is full once."""
+    full = next((f for f in chosen if f.name == "disk-full"), None)
+    return _FullOnce(recorder, full) if full else recorder
 
 
-class _FaultyRecorder:
-    def __init__(self, inner: Recorder, chosen: list[Fault]) -> None:
-        self.inner, self.left = inner, chosen
+class _FullOnce:
+    def __init__(self, inner: Recorder, fault: Fault) -> None:
+        self.inner, self.due = inner, [fault]
 
     def append(self, steps: list[Step]) -> None:
         stage = steps[0].stage
-        for fault in self.left:
-            if stage != "start" and fault.strikes(stage):
-                self.left.remove(fault)
-                error: RagError = JournalFull(
-                    "The disk is full; free space and resume the run.", stage=stage
-                )
-                if fault.name == "budget-exhausted":
-                    error = BudgetExhausted("tokens", 1, 0, stage=stage)
-                error.notices = (
-                    FaultInjected(fault=fault.name, where=stage, effect=FAULTS[fault.name]),
-                )
-                raise error
+        if self.due and stage != "start" and self.due[0].strikes(stage):
+            error = JournalFull("The disk is full; free space and resume the run.", stage=stage)
+            error.notices = (_injected(self.due.pop(), stage),)
+            raise error
         self.inner.append(steps)
+
+
+def _injected(fault: Fault, where: str) -> FaultInjected:
+    return FaultInjected(fault=fault.name, where=where, effect=FAULTS[fault.name])

@@ -279,9 +279,11 @@ def fork(
     )
     for fault in chosen_faults:
         fault.check(spec.system)
+        if fault.strikes_silently(spec.system):
+            raise BadInput(f"Stage {fault.stage!r} spends nothing; in a fork, name another stage.")
     tape = Tape(steps, length, loose=loose)
     live = faults.wrap(deps, chosen_faults)
-    keeper = faults.wrap_recorder(journal, chosen_faults, spec.system)
+    keeper = faults.wrap_recorder(journal, chosen_faults)
     recorder = _Recorder(keeper, tape, copy=True)
     ports = _played(live, tape, started.access)
     executed = runs.execute(spec, ports, recorder, _once_live(tape, cancelled))

@@ -104,10 +104,12 @@ def execute(
     if spec.system.preflight is not None:
         spec.system.preflight(deps, spec.settings)
     deps = faults.wrap(deps, spec.faults).for_run(spec.settings.budgets())
-    journal = faults.wrap_recorder(journal, spec.faults, spec.system)
+    journal = faults.wrap_recorder(journal, spec.faults)
     stamp = _Stamp(spec.run_id, deps)
     started = Emit((_started(spec, deps),), "start")
-    controller = spec.system.run(spec.question, deps, spec.settings)
+    controller = faults.wrap_controller(
+        spec.system.run(spec.question, deps, spec.settings), spec.faults, spec.system, deps.context
+    )
     try:
         for emission in _chain(started, controller):
             steps = stamp.keep(emission, journal)

@@ -1,0 +1,310 @@
+"""Every fault at every stage of every system, held against what was expected beforehand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core import malformed, registry, trace
+from core.errors import BadInput, MalformedOutput, RetrieverTimeout
+from core.events import Called, EvidenceChanged, FaultInjected, RunFinished, Step, Warned
+from core.faults import FAULTS, Fault
+from core.journal import Journal
+from core.ports import (
+    TASKS,
+    ClaimVerdict,
+    ClaimVerdicts,
+    Decomposition,
+    Fact,
+    Facts,
+    ForageReply,
+    Grades,
+    HopAnswer,
+    PassageGrade,
+    Plan,
+    Reading,
+    Reply,
+    Rewrite,
+    Routing,
+    Support,
+    Verification,
+    WrittenQuery,
+)
+from core.reasoning.replies import validate_reply
+from core.runs import execute
+from tests.core.world import deps, run, spec
+
+SETTINGS: dict[str, dict[str, Any]] = {"beliefrag": {"answer_threshold": 0.9, "max_actions": 12}}
+"""Settings under which a run visits every stage."""
+
+# The expected end of each cell, by the stages in which the fault is met; where it is not met, the
+# run ends as it would have. Why: without evidence a retriever's failure fails the run, and finding
+# nothing makes it abstain; a reasoner's failure leaves it incomplete and commits nothing; a budget
+# that ends while evidence is held and the answer is reserved lets it answer; a full disk fails it.
+RETRIEVER = {"retriever-timeout", "retriever-error", "stale-index"}
+MODEL = {
+    "malformed-output",
+    "model-refusal",
+    "model-timeout",
+    "rate-limit",
+    "auth-error",
+    "context-too-long",
+}
+EVERYWHERE = object()
+Row = dict[Any, str]
+
+
+def _table(searches: str, asks: tuple[str, ...], rest: dict[str, Row]) -> dict[str, Row]:
+    """Rows that follow from where a system searches and asks, and the rows of its own."""
+    rows: dict[str, Row] = {name: {searches: "failed"} for name in RETRIEVER}
+    rows |= {name: dict.fromkeys(asks, "incomplete") for name in MODEL}
+    rows["disk-full"] = {EVERYWHERE: "failed"}
+    rows["empty-shard"] = {searches: "abstained"}
+    rows["corrupt-metadata"] = {searches: "answered"}
+    return rows | rest
+
+
+EXPECTED: dict[str, dict[str, Row]] = {
+    "beliefrag": _table(
+        "retrieve",
+        ("measure", "retrieve", "rewrite", "answer"),
+        {
+            "verifier-error": {"measure": "incomplete"},
+            "always-irrelevant": {"measure": "abstained"},
+            "repeated-rewrite": {"retrieve": "answered", "rewrite": "answered"},
+            "budget-exhausted": {
+                "measure": "answered",
+                "verify": "answered",
+                "rewrite": "answered",
+                "decide": "budget_exhausted",
+                "retrieve": "budget_exhausted",
+                "answer": "budget_exhausted",
+            },
+        },
+    ),
+    "static": _table(
+        "retrieve",
+        ("answer",),
+        {
+            "verifier-error": {},
+            "always-irrelevant": {},
+            "repeated-rewrite": {},
+            "budget-exhausted": {EVERYWHERE: "budget_exhausted"},
+        },
+    ),
+    "iterative": _table(
+        "retrieve",
+        ("retrieve", "answer"),
+        {
+            "verifier-error": {},
+            "always-irrelevant": {},
+            "repeated-rewrite": {"retrieve": "answered"},
+            "budget-exhausted": {EVERYWHERE: "budget_exhausted"},
+        },
+    ),
+}
+UNDISTURBED = "answered"
+CELLS = [
+    (name, fault, node.name)
+    for name in EXPECTED
+    for fault in FAULTS
+    for node in registry.system(name).stages
+    if fault != "evidence-outside-region"
+]
+
+
+def expected(name: str, fault: str, stage: str) -> tuple[str, bool]:
+    """The terminal of a cell, and whether the fault is met in it."""
+    row = EXPECTED[name][fault]
+    found = row.get(stage, row.get(EVERYWHERE))
+    return (UNDISTURBED, False) if found is None else (found, True)
+
+
+def held(steps: list[Step]) -> tuple[str, ...]:
+    return trace.state_at(steps[:-1], len(steps)).evidence
+
+
+def test_every_system_has_a_table() -> None:
+    assert set(EXPECTED) == set(registry.systems())
+    for rows in EXPECTED.values():
+        assert set(rows) == set(FAULTS) - {"evidence-outside-region"}
+
+
+@pytest.mark.parametrize(("name", "fault", "stage"), CELLS)
+def test_a_fault_at_a_stage_ends_as_expected_with_its_lineage(
+    name: str, fault: str, stage: str, tmp_path: Path
+) -> None:
+    terminal, met = expected(name, fault, stage)
+    chosen = spec(name, faults=(Fault(fault, stage),), **SETTINGS.get(name, {}))
+    journal = Journal(tmp_path)
+    steps = list(execute(chosen, deps(), journal))
+    journal.close()
+    end = steps[-1].event
+    assert isinstance(end, RunFinished)
+    assert end.terminal == terminal
+    assert end.reason
+    assert end.evidence == held(steps)
+    assert Journal(tmp_path).steps(chosen.run_id) == steps
+    injected = [s.event for s in steps if isinstance(s.event, FaultInjected)]
+    assert bool(injected) == met
+    assert all(x.fault == fault and x.where.split(":")[0] == stage for x in injected)
+    usage, budgets = end.usage, chosen.settings.budgets()
+    assert usage.tokens <= (budgets.tokens or 0)
+    assert usage.rounds <= (budgets.rounds or 0)
+    assert usage.actions <= (budgets.actions or 0)
+    paid = [s.event for s in steps if isinstance(s.event, Called)]
+    unkept = fault == "disk-full"  # what was paid for may be the very step that was not kept
+    tokens = sum(c.tokens_in + c.tokens_out for c in paid)
+    calls = sum(c.attempt for c in paid if c.port == "reasoner")
+    assert usage.tokens == tokens or (unkept and usage.tokens > tokens)
+    assert usage.calls == calls or (unkept and usage.calls == calls + 1)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+@pytest.mark.parametrize("fault", sorted(set(FAULTS) - {"evidence-outside-region"}))
+def test_without_a_stage_a_fault_strikes_wherever_it_can(name: str, fault: str) -> None:
+    met = any(expected(name, fault, n.name)[1] for n in registry.system(name).stages)
+    steps = run(name, faults=(Fault(fault),), **SETTINGS.get(name, {}))
+    assert any(isinstance(s.event, FaultInjected) for s in steps) == met
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_the_stages_are_all_visited_by_the_undisturbed_run(name: str) -> None:
+    steps = run(name, **SETTINGS.get(name, {}))
+    assert {n.name for n in registry.system(name).stages} <= {s.stage for s in steps}
+    assert steps[-1].event.terminal == UNDISTURBED
+
+
+def test_a_failing_retriever_after_evidence_is_held_lets_the_run_answer() -> None:
+    class Once:
+        """The first search succeeds."""
+
+        def __init__(self) -> None:
+            self.inner, self.used = deps().retriever, False
+            self.corpus = self.inner.corpus
+
+        def search(self, *arguments: Any) -> Any:
+            if self.used:
+                raise RetrieverTimeout("Too slow; try again later.")
+            self.used = True
+            return self.inner.search(*arguments)
+
+    for name in ("beliefrag", "iterative"):
+        steps = run(name, deps(retriever=Once()), **SETTINGS.get(name, {}))
+        assert steps[-1].event.terminal == "answered"
+        assert any(
+            isinstance(s.event, Warned) and s.event.fault == "retriever_timeout" for s in steps
+        )
+
+
+def test_corrupt_passages_are_left_out_and_said() -> None:
+    clean, corrupt = run("static"), run("static", faults=(Fault("corrupt-metadata"),))
+    found = {s.event.kind: s.event for s in corrupt}
+    assert "left out" in found["Warned"].effect
+    lost = {h.id for h in {s.event.kind: s.event for s in clean}["Retrieved"].passages} - {
+        h.id for h in found["Retrieved"].passages
+    }
+    assert lost
+    assert not lost & set(trace.passages(corrupt))
+
+
+def test_always_irrelevant_is_bounded_and_commits_no_pruned_passage_again() -> None:
+    steps = run("beliefrag", faults=(Fault("always-irrelevant"),), **SETTINGS["beliefrag"])
+    state = trace.state_at(steps, len(steps))
+    assert state.usage.rounds <= 3
+    assert not state.banned & set(state.evidence)
+
+
+# --- choosing faults ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_faults_are_written_with_or_without_a_stage(name: str) -> None:
+    assert Fault.parse(name) == Fault(name)
+    assert Fault.parse(f" {name}@answer ") == Fault(name, "answer")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("rate-limmit", "Did you mean 'rate-limit'"),
+        ("", "Known: always-irrelevant"),
+        ("rate-limit@", "names no stage"),
+    ],
+)
+def test_an_unknown_fault_is_refused_and_all_are_listed(text: str, says: str) -> None:
+    with pytest.raises(BadInput, match=says):
+        Fault.parse(text)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_an_unknown_stage_is_refused_and_all_are_listed(name: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        spec(name, faults=(Fault("rate-limit", "nowhere"),))
+    for node in registry.system(name).stages:
+        assert node.name in refused.value.message
+    with pytest.raises(BadInput, match="no retrieval region"):
+        spec(name, faults=(Fault("evidence-outside-region"),))
+
+
+# --- malformed output ---------------------------------------------------------------------------
+
+GOOD: dict[str, Reply] = {
+    "verify": Verification(support=0.5, conflict=0, uncertainty=0.5, gap=0.5, missing=("x",)),
+    "write_query": WrittenQuery(query="low tide", rationale="a name", bridge="Low Tide"),
+    "rewrite": Rewrite(query="low tide", transformation="keywords", rationale="shorter"),
+    "answer": Reading(answer="1987", supports=(Support(passage_id="p", start=0, end=4),)),
+    "compose": Reading(answer="1987", confidence=0.5),
+    "plan": Plan(objective="find", required_facts=("a",), entities=("b",)),
+    "decompose": Decomposition(sub_questions=("Who?", "Where was #1?")),
+    "forage_turn": ForageReply(text="RANK: low tide"),
+    "hop_answer": HopAnswer(answer="Ada Bell"),
+    "grade": Grades(
+        passages=(PassageGrade(passage_id="p", relevance=1, authority=1, currency=1),),
+        sufficiency=0.5,
+    ),
+    "check_claims": ClaimVerdicts(verdicts=(ClaimVerdict(index=0, verdict="supported"),)),
+    "route": Routing(complexity="single", reason="one fact"),
+    "extract_facts": Facts(
+        facts=(Fact(subject="a", relation="b", object="c", passage_id="p", confidence=0.5),)
+    ),
+}
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_good_reply_comes_through(task: str) -> None:
+    assert set(GOOD) == set(TASKS)
+    assert validate_reply(TASKS[task], GOOD[task].model_dump_json()) == GOOD[task]
+
+
+@pytest.mark.parametrize("form", malformed.FORMS)
+@pytest.mark.parametrize("task", TASKS)
+def test_no_task_takes_a_malformed_reply(task: str, form: str) -> None:
+    raw = malformed.reply(form, GOOD[task])
+    with pytest.raises(MalformedOutput) as refused:
+        validate_reply(TASKS[task], raw)
+    assert task in refused.value.message
+    assert len(refused.value.message) < 300
+
+
+@pytest.mark.parametrize("form", malformed.FORMS)
+@pytest.mark.parametrize(
+    ("name", "stage"),
+    [
+        (name, stage)
+        for name, rows in EXPECTED.items()
+        for stage, end in rows["malformed-output"].items()
+        if end == "incomplete"
+    ],
+)
+def test_nothing_is_committed_from_a_malformed_reply(name: str, stage: str, form: str) -> None:
+    chosen = Fault("malformed-output", stage, (form,))
+    steps = run(name, faults=(chosen,), **SETTINGS.get(name, {}))
+    end = steps[-1].event
+    assert (end.terminal, end.branch, end.answer) == ("incomplete", "malformed_output", None)
+    at = next(s.seq for s in steps if isinstance(s.event, FaultInjected))
+    assert not any(isinstance(s.event, EvidenceChanged) for s in steps[at:])
+    failed = [s.event for s in steps if isinstance(s.event, Called) and s.event.error]
+    assert [c.response for c in failed] == [None]
