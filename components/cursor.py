@@ -9,15 +9,15 @@ import streamlit as st
 from components import session
 
 
-def place(run_id: str, last: int, live: bool) -> int:
-    """The selected step. A run that is newly opened starts at the URL's step, else at its newest;
-    while it is live and followed, the cursor goes with the newest step."""
+def place(run_id: str, last: int) -> int:
+    """The selected step. A run that is newly opened starts at the URL's step, else at its newest,
+    and goes with the newest until the cursor is moved."""
     if session.get(session.OPENED) != run_id:
         session.put(session.OPENED, run_id)
         given = session.param(session.P_STEP)
-        session.put(session.FOLLOW, not given)
+        session.put(session.FOLLOWING, not given)
         session.put(session.CURSOR, int(given) if given.isdecimal() and len(given) < 9 else last)
-    if live and session.get(session.FOLLOW):
+    if session.get(session.FOLLOWING):
         session.put(session.CURSOR, last)
     cursor = max(0, min(int(session.get(session.CURSOR, last)), last))
     session.put(session.CURSOR, cursor)
@@ -31,12 +31,18 @@ def move(seq: int) -> None:
 
 
 def _moved() -> None:
-    session.put(session.FOLLOW, False)
+    session.put(session.FOLLOWING, False)
     session.show(**{session.P_STEP: session.get(session.CURSOR)})
 
 
+def _slid() -> None:
+    move(int(session.get(session.SLIDER)))
+
+
 def _followed() -> None:
-    if session.get(session.FOLLOW):
+    following = bool(session.get(session.FOLLOW))
+    session.put(session.FOLLOWING, following)
+    if following:
         session.show(**{session.P_STEP: None})
 
 
@@ -79,16 +85,21 @@ def bar(stops: Sequence[int], last: int, live: bool) -> None:
             on_click=move,
             args=(after[0] if after else last,),
         )
-        if last > 0:
+        if live and session.get(session.FOLLOWING):
+            # No slider here: a busy browser would send back where it stood some steps ago.
+            st.progress(1.0, text=f"Step {last:,}, the newest")
+        elif last > 0:
+            session.put(session.SLIDER, cursor)
             st.slider(
                 "Selected step",
                 0,
                 last,
-                key=session.CURSOR,
+                key=session.SLIDER,
                 label_visibility="collapsed",
-                on_change=_moved,
+                on_change=_slid,
             )
         if live:
+            session.put(session.FOLLOW, bool(session.get(session.FOLLOWING)))
             st.toggle("Follow newest", key=session.FOLLOW, on_change=_followed)
         st.toggle(
             "Every step",

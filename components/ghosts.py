@@ -42,6 +42,14 @@ class Ghosts:
             return self.diverges + 1
         return self.report.unknown_from
 
+    def last_certain(self, steps: Sequence[Step]) -> int | None:
+        """The step before the first one that may come out otherwise; None where none does."""
+        report = self.report
+        if report is None:
+            return None
+        turns = [n for n in (self.diverges, report.unknown_from) if n is not None]
+        return max(0, min(turns) - 1) if turns and len(steps) > 1 else None
+
     def summary(self) -> str:
         """The whole of it in one or two sentences."""
         report = self.report

@@ -6,8 +6,10 @@ page is there at once and a reload meanwhile finds the preparation under its run
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import OrderedDict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import streamlit as st
@@ -17,21 +19,25 @@ from components.frame import RUN
 from components.workspace import bench_of
 from core import registry
 from core.errors import RagError
+from core.events import Step
 from core.journal import RunRecord
 from core.live import RunPool
+from core.ports import Deps
 from core.retrieval.progress import Progress
 from core.runs import RunSpec, new_run_id
 from core.settings import SystemSettings
 from core.wiring import Workbench
 
 KEPT = 200
+log = logging.getLogger(__name__)
 
 
 @dataclass
 class Launch:
-    """A run that is being prepared. ``problem`` says in one sentence why it could not start."""
+    """A run that is being prepared. ``problem`` says in one sentence why it could not start;
+    ``run_id`` is where it is once ``done`` (a fork has an id of its own)."""
 
-    run_id: str
+    key: str
     workspace: str
     corpus: str
     question: str
@@ -39,6 +45,7 @@ class Launch:
     progress: Progress | None = None
     problem: str = ""
     stopping: bool = False
+    run_id: str = ""
     done: threading.Event = field(default_factory=threading.Event)
 
 
@@ -65,29 +72,60 @@ class Launcher:
             run_id=new_run_id(),
         )
         launch = Launch(spec.run_id, bench.workspace, corpus, question)
+        return self._go(bench, launch, lambda deps: self.pool.start(spec, deps, bench.journal))
+
+    def fork(
+        self,
+        bench: Workbench,
+        record: RunRecord,
+        steps: Sequence[Step],
+        at: int,
+        settings: SystemSettings,
+    ) -> str:
+        """Begin a run that repeats a recorded one up to a step, then goes on live."""
+        launch = Launch(new_run_id(), bench.workspace, record.corpus.id, record.question)
+
+        def go(deps: Deps) -> str:
+            return self.pool.fork(steps, at, deps, bench.journal, settings=settings)
+
+        return self._go(bench, launch, go)
+
+    def resume(self, bench: Workbench, record: RunRecord) -> str:
+        """Go on with an interrupted run, under its own id."""
+        launch = Launch(record.run_id, bench.workspace, record.corpus.id, record.question)
+        return self._go(
+            bench, launch, lambda deps: self.pool.resume(record.run_id, deps, bench.journal)
+        )
+
+    def get(self, workspace: str, key: str) -> Launch | None:
+        """A run that this process is preparing or could not start."""
+        launch = self._launches.get(key)
+        return launch if launch is not None and launch.workspace == workspace else None
+
+    def forget(self, key: str) -> None:
+        """Drop what is known of a preparation that is over."""
         with self._lock:
-            self._launches[spec.run_id] = launch
+            self._launches.pop(key, None)
+
+    def stop(self, key: str) -> None:
+        """Stop a run, or its preparation."""
+        launch = self._launches.get(key)
+        if launch is not None:
+            launch.stopping = True
+        self.pool.cancel(key)
+
+    def _go(self, bench: Workbench, launch: Launch, go: Callable[[Deps], str]) -> str:
+        with self._lock:
+            self._launches[launch.key] = launch
             while len(self._launches) > KEPT:
                 self._launches.popitem(last=False)
         thread = threading.Thread(
-            target=self._prepare, args=(bench, spec, launch), name="prepare run", daemon=True
+            target=self._prepare, args=(bench, launch, go), name="prepare run", daemon=True
         )
         thread.start()
-        return spec.run_id
+        return launch.key
 
-    def get(self, workspace: str, run_id: str) -> Launch | None:
-        """A run that this process is preparing or could not start."""
-        launch = self._launches.get(run_id)
-        return launch if launch is not None and launch.workspace == workspace else None
-
-    def stop(self, run_id: str) -> None:
-        """Stop a run, or its preparation."""
-        launch = self._launches.get(run_id)
-        if launch is not None:
-            launch.stopping = True
-        self.pool.cancel(run_id)
-
-    def _prepare(self, bench: Workbench, spec: RunSpec, launch: Launch) -> None:
+    def _prepare(self, bench: Workbench, launch: Launch, go: Callable[[Deps], str]) -> None:
         def note(progress: Progress) -> None:
             launch.progress = progress
 
@@ -100,12 +138,12 @@ class Launcher:
             if launch.stopping:
                 launch.problem = "Stopped before the run began."
                 return
-            self.pool.start(spec, deps, bench.journal)
+            launch.run_id = go(deps)
         except RagError as problem:
             launch.problem = problem.message
         except Exception as problem:
             launch.problem = f"The run could not start ({type(problem).__name__}); try again."
-            raise
+            log.exception("A run could not start")
         finally:
             launch.done.set()
 
@@ -137,9 +175,21 @@ def stop(run_id: str) -> None:
 
 def again(workspace: str, record: RunRecord, settings: SystemSettings) -> None:
     """A new run of a recorded question, over the corpus as it is now."""
-    run_id = launcher().start(
-        bench_of(workspace), record.corpus.id, record.system, record.question, settings
-    )
-    session.show(
-        **{session.P_RUN: run_id, session.P_STEP: None, session.P_SET: None},
-    )
+    bench = bench_of(workspace)
+    _open(launcher().start(bench, record.corpus.id, record.system, record.question, settings))
+
+
+def resume(workspace: str, record: RunRecord) -> None:
+    """Go on with a run whose process died."""
+    _open(launcher().resume(bench_of(workspace), record))
+
+
+def fork(
+    workspace: str, record: RunRecord, steps: Sequence[Step], at: int, settings: SystemSettings
+) -> None:
+    """A new run that shares the past of this one and goes on live under other settings."""
+    _open(launcher().fork(bench_of(workspace), record, steps, at, settings))
+
+
+def _open(key: str) -> None:
+    session.show(**{session.P_RUN: key, session.P_STEP: None, session.P_SET: None})

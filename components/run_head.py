@@ -15,6 +15,9 @@ from core.events import RunFinished, Step
 from core.journal import Journal, RunRecord
 from core.settings import SystemSettings
 
+LONG = 90
+"""Characters from which an answer is set as text rather than as a headline."""
+
 
 def draw(
     journal: Journal, record: RunRecord, steps: Sequence[Step], settings: SystemSettings
@@ -27,7 +30,7 @@ def draw(
         st.page_link(RUN, label="New question", icon=":material/add:", query_params=session.link())
         if record.status == "running":
             st.button(
-                "Stop",
+                "Stop run",
                 icon=":material/stop:",
                 key="run_stop",
                 type="primary",
@@ -37,6 +40,16 @@ def draw(
                 help="The run ends as stopped; what it did is kept.",
             )
         else:
+            if record.status == "interrupted":
+                st.button(
+                    "Resume",
+                    icon=":material/resume:",
+                    key="run_resume",
+                    type="primary",
+                    on_click=launch.resume,
+                    args=(journal.workspace, record),
+                    help="Its process ended in mid-run; goes on from the last step kept.",
+                )
             st.button(
                 "Run again",
                 icon=":material/replay:",
@@ -63,7 +76,8 @@ def _words(record: RunRecord, steps: Sequence[Step]) -> str:
     ended = last.event if isinstance(last.event, RunFinished) else None
     parts = [chip(TERMINALS[state], strong=True)]
     if ended and ended.answer:
-        parts.append(f'<span class="ri-answer" dir="auto">{isolated(ended.answer)}</span>')
+        long = " ri-long" if len(ended.answer) > LONG else ""
+        parts.append(f'<span class="ri-answer{long}" dir="auto">{isolated(ended.answer)}</span>')
         parts.append(
             chip(PASSED, "borne out by the text")
             if ended.grounded

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from components import composer, launch, run_view, session, settings_panel
+from components.frame import RUN
 from components.jobs import phase_text
 from components.markup import chip
 from components.notices import empty, error
@@ -23,9 +24,13 @@ def draw() -> None:
         _new(work)
         return
     preparing = launch.launcher().get(work.workspace, run_id)
-    if preparing is not None and (preparing.problem or not preparing.done.is_set()):
-        st.fragment(_preparing, run_every=0.5 if not preparing.problem else None)(preparing)
-        return
+    if preparing is not None:
+        if preparing.problem or not preparing.done.is_set():
+            st.fragment(_preparing, run_every=None if preparing.problem else 0.5)(preparing)
+            return
+        launch.launcher().forget(run_id)
+        run_id = preparing.run_id
+        session.show(**{session.P_RUN: run_id})
     try:
         work.journal.run(run_id)
     except BadInput as problem:
@@ -91,21 +96,18 @@ def _preparing(preparing: launch.Launch) -> None:
     st.html(f'<div class="ri-question" dir="auto">{isolated(preparing.question)}</div>')
     if preparing.problem:
         error(preparing.problem)
-        st.button(
-            "Ask again",
-            icon=":material/replay:",
-            key="prepare_again",
-            on_click=session.show,
-            kwargs={session.P_RUN: None},
-        )
+        st.page_link(RUN, label="Ask again", icon=":material/replay:", query_params=session.link())
         return
     st.html(chip(TERMINALS["running"], preparing.what, strong=True))
-    share, text = phase_text(preparing.progress)
-    st.progress(share, text=text)
+    if preparing.progress is not None:
+        share, text = phase_text(preparing.progress)
+        st.progress(share, text=text)
+    else:
+        st.caption("The first run after a start takes a few seconds longer.")
     st.button(
-        "Stop",
+        "Stop run",
         icon=":material/stop:",
         key="prepare_stop",
         on_click=launch.stop,
-        args=(preparing.run_id,),
+        args=(preparing.key,),
     )

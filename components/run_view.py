@@ -12,6 +12,7 @@ from components import (
     belief_view,
     cursor,
     ghosts,
+    launch,
     prompts,
     run_head,
     session,
@@ -29,7 +30,7 @@ from components.notices import empty, notice
 from components.run_store import store
 from core import contracts, registry, trace
 from core.events import BeliefUpdated, Decided, ModelCalled, RunStarted, Step
-from core.journal import Journal
+from core.journal import Journal, RunRecord
 from core.registry import System
 from core.settings import SystemSettings
 
@@ -73,7 +74,7 @@ def _body(journal: Journal, run_id: str, live: bool) -> None:
     system, recorded = registry.system(started.system), contracts.run_settings(started)
     settings_panel.follow_run(system, run_id, recorded)
     last = steps[-1].seq
-    at = cursor.place(run_id, last, live)
+    at = cursor.place(run_id, last)
     settings = settings_panel.current(system)
     shown = Shown(
         steps=steps,
@@ -92,7 +93,7 @@ def _body(journal: Journal, run_id: str, live: bool) -> None:
         _strip(shown, hidden)
     stops = story.stops(steps, bool(session.get(session.EVERY_STEP)))
     cursor.bar([s.seq for s in stops], last, live)
-    _divergence(shown)
+    _divergence(journal, record, shown)
     with st.container(key="ri_bench"):
         widths = {"timeline": 1.02, "picture": 1.72, "rail": 0.95}
         if {"settings", "detail"} <= hidden:
@@ -125,14 +126,27 @@ def _strip(shown: Shown, hidden: frozenset[str]) -> None:
             )
 
 
-def _divergence(shown: Shown) -> None:
+def _divergence(journal: Journal, record: RunRecord, shown: Shown) -> None:
     ghost = shown.ghost
     if ghost.report is None:
         return
     titles = [str(type(shown.settings).model_fields[n].title) for n in ghost.changed]
     what = ", ".join(titles[:3]) + (f" and {len(titles) - 3} more" if len(titles) > 3 else "")
     text = f"Under the settings now ({what} changed): {ghost.summary()}"
-    notice(" ".join([text, *ghost.notes]), ghosts.SIGN)
+    words, action = st.columns([5, 1.2], vertical_alignment="center")
+    with words:
+        notice(" ".join([text, *ghost.notes]), ghosts.SIGN)
+    at = ghost.last_certain(shown.steps)
+    with action:
+        if at is not None:
+            st.button(
+                f"Go on from step {at}",
+                icon=":material/fork_right:",
+                key="run_fork",
+                on_click=launch.fork,
+                args=(journal.workspace, record, shown.steps, at, shown.settings),
+                help="A new run with the same past, live from there under the settings now.",
+            )
 
 
 def _timeline(shown: Shown, stops: Sequence[Step]) -> None:

@@ -17,9 +17,11 @@ from core.settings import SystemSettings, override, parse_assignments
 # What to ask: widgets of the composer, kept across pages.
 CORPUS, SYSTEM, QUESTION = "ask_corpus", "ask_system", "ask_question"
 # Where one is in a run.
-CURSOR, FOLLOW, VIEW, RAIL, DIMENSION = (
+CURSOR, SLIDER, FOLLOW, FOLLOWING, VIEW, RAIL, DIMENSION = (
     "run_cursor",
+    "run_slider",
     "run_follow",
+    "run_following",
     "run_view",
     "run_rail",
     "run_dimension",

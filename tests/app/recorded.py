@@ -81,7 +81,7 @@ class World:
     """A retriever whose results are listed by search; ``down_after`` searches it times out."""
 
     results: tuple[tuple[Passage, ...], ...] = ((JARVIS, OTHER), (BETTANY, OTHER), (JARVIS,))
-    corpus: CorpusRef = CorpusRef(id="three", version="v1")
+    corpus: CorpusRef = field(default_factory=lambda: CorpusRef(id="three", version="v1"))
     down_after: int = 99
     searches: list[str] = field(default_factory=list)
 

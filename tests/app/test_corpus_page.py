@@ -1,0 +1,150 @@
+"""The corpora: index, documents, search in both channels, uploads with nasty names, delete."""
+
+from __future__ import annotations
+
+import pytest
+
+from components import corpus_search, corpus_upload, session
+from components.jobs import Jobs, jobs
+from tests.app.bench import FakeBench
+from tests.app.conftest import CORPUS, Open, html
+
+FILES = (
+    ("../../etc/passwd.txt", b"The first keeper of the lighthouse was Ada Brook."),
+    ("a<script>.md", b"# A <b>bold</b> title\n\nThe second keeper was Tom Reed. $x$ :red[no]"),
+    ("\u202etxt.exe", b"MZ\x00\x00"),
+    ("empty.txt", b""),
+    ("bundle.zip", b"PK\x03\x04rest"),
+    ("notes/b.md", b"# Lamp\n\nThe lamp was changed in 1951."),
+    ("metadata.csv", b"document,source_tier,date\nnotes/b.md,official,2024-05-01\n"),
+)
+
+
+@pytest.fixture
+def indexed(bench: FakeBench) -> FakeBench:
+    bench.library.add_files("keepers", FILES)
+    bench.library.index("keepers")
+    return bench
+
+
+def test_indexing_from_the_page_ends_ready(page: Open, bench: FakeBench) -> None:
+    app = page(CORPUS, corpus="film_night")
+    app.button(key="corpus_index").click().run()
+    job = jobs().get("shared", "film_night")
+    assert job is not None
+    assert job.done.wait(120)
+    assert not job.problem
+    app.run()
+    shown = html(app)
+    assert "ready" in shown
+    assert "46 documents" in shown
+    assert any("1 to 20 of 46 documents" in c.value for c in app.caption)
+
+
+def test_documents_are_filtered_opened_and_closed(page: Open, indexed: FakeBench) -> None:
+    app = page(CORPUS, corpus="keepers")
+    assert any("of 3 documents" in c.value for c in app.caption)
+    app.text_input(key=session.CORPUS_FILTER).set_value("official").run()
+    assert any("of 1 documents" in c.value for c in app.caption)
+    (button,) = [b for b in app.button if b.label == "Open"]
+    button.click().run()
+    shown = html(app)
+    assert "The lamp was changed in 1951." in shown
+    assert "2024-05-01" in shown
+    app.button(key="document_back").click().run()
+    assert "words</span>" not in html(app)
+
+
+@pytest.mark.parametrize("channel", ["fused", "lexical", "dense"])
+def test_search_shows_scores_and_why(page: Open, indexed: FakeBench, channel: str) -> None:
+    app = page(CORPUS, corpus="keepers")
+    app.get_by_key(session.CORPUS_VIEW).set_value("search").run()
+    app.selectbox(key=session.CORPUS_CHANNEL).set_value(channel).run()
+    app.text_input(key=session.CORPUS_ASK).set_value("second keeper").run()
+    shown = html(app)
+    assert "<mark>second</mark> <mark>keeper</mark>" in shown
+    assert "rarity" in shown
+    app.text_input(key=session.CORPUS_ASK).set_value("zzz").run()
+    if channel == "lexical":
+        assert "Nothing found" in html(app)
+
+
+def test_a_hostile_document_opens_as_text(page: Open, indexed: FakeBench) -> None:
+    app = page(CORPUS, corpus="keepers")
+    app.text_input(key=session.CORPUS_FILTER).set_value("bold").run()
+    next(b for b in app.button if b.label == "Open").click().run()
+    shown = html(app)
+    assert "The second keeper was Tom Reed. $x$ :red[no]" in shown
+    assert "A &lt;b&gt;bold&lt;/b&gt; title" in shown
+
+
+def test_health_tells_what_was_skipped_and_why(page: Open, indexed: FakeBench) -> None:
+    app = page(CORPUS, corpus="keepers")
+    app.get_by_key(session.CORPUS_VIEW).set_value("health").run()
+    shown = html(app)
+    assert "it is empty" in shown
+    assert "unpack it" in shown
+    assert "k1 0.9, b 0.4" in shown
+
+
+def test_every_file_has_a_verdict_before_anything_is_indexed(page: Open, bench: FakeBench) -> None:
+    seen = corpus_upload.preview(FILES)
+    by_status = {v.status: v for v in seen.verdicts}
+    assert sorted(v.status for v in seen.verdicts) == ["indexed"] * 3 + ["skipped"] * 3
+    assert by_status["skipped"].reason
+    assert all(".." not in d.id for d in seen.documents)
+    table = corpus_upload.verdict_table(seen.verdicts, seen.passages)
+    assert "<script>" not in table
+    assert "\u202e" not in table
+    assert [c.name for c in bench.library.list() if c.kind != "bundled"] == []
+
+
+def test_upload_preview_add_and_index(page: Open, bench: FakeBench) -> None:
+    app = page(CORPUS)
+    app.get_by_key(session.CORPUS_VIEW).set_value("add").run()
+    app.text_input(key=session.CORPUS_NAME).set_value("mine").run()
+    uploader = app.file_uploader(key=f"{session.CORPUS_FILES}:0")
+    uploader.upload("one.txt", b"The harbour of Brill was closed in 1987.").run()
+    assert "will be indexed" in html(app)
+    assert "The harbour of Brill" in html(app), "its passages are shown beforehand"
+    app.button(key="corpus_add").click().run()
+    job = jobs().get("shared", "mine")
+    assert job is not None
+    assert job.done.wait(60)
+    assert bench.library.summary("mine").documents == 1
+    app.run()
+    assert app.selectbox(key=session.CORPUS_CHOSEN).value == "mine"
+
+
+def test_a_corpus_name_that_cannot_be_is_refused_in_words(page: Open, bench: FakeBench) -> None:
+    app = page(CORPUS)
+    app.get_by_key(session.CORPUS_VIEW).set_value("add").run()
+    app.text_input(key=session.CORPUS_NAME).set_value("../evil").run()
+    app.file_uploader(key=f"{session.CORPUS_FILES}:0").upload("one.txt", b"Some text.").run()
+    app.button(key="corpus_add").click().run()
+    assert "cannot name a corpus" in html(app)
+
+
+def test_a_deleted_corpus_can_be_added_again(indexed: FakeBench) -> None:
+    indexed.library.delete("keepers")
+    assert "keepers" not in [c.name for c in indexed.library.list()]
+    indexed.library.add_files("keepers", FILES)
+    assert indexed.library.index("keepers").documents == 3
+
+
+def test_a_second_start_joins_the_job_that_runs(bench: FakeBench) -> None:
+    at_work = Jobs()
+    first = at_work.start(bench.library, "film_night")
+    assert at_work.start(bench.library, "film_night") is first
+    first.stopping = True
+    assert first.done.wait(120)
+    assert first.problem.startswith("Indexing was stopped") or first.report is not None
+
+
+def test_terms_that_matched_are_named_rarest_first() -> None:
+    found = corpus_search.matches(
+        "the second keeper", "The keeper kept the second light", {"the": 9, "keeper": 2}, 10
+    )
+    assert [m.term for m in found][-1] == "the"
+    assert {m.term: m.count for m in found}["the"] == 2
+    assert corpus_search.spans("the keeper", "The keeper") == [(4, 10)]

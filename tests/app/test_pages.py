@@ -1,0 +1,134 @@
+"""Every page, with nothing in it and with runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from components import launch
+from tests.app.bench import FakeBench
+from tests.app.conftest import CORPUS, RUN, RUNS, Open, html
+from tests.app.recorded import BETTANY, NASTY, QUESTION, record
+
+
+@pytest.mark.parametrize(
+    ("path", "empty"),
+    [
+        ("app.py", "No runs yet"),
+        (RUN, "No run on this page yet"),
+        (RUNS, "No runs yet"),
+        (CORPUS, "Not indexed yet"),
+    ],
+)
+def test_a_page_with_nothing_in_it_says_what_it_is_for_and_what_to_do(
+    page: Open, path: str, empty: str
+) -> None:
+    shown = html(page(path))
+    assert "<h1>" in shown
+    assert empty in shown
+
+
+def test_home_has_a_question_ready_so_that_one_click_is_enough(page: Open) -> None:
+    app = page()
+    assert app.text_area(key="ask_question").value.endswith("?")
+    assert app.selectbox(key="ask_corpus").value == "film_night"
+    assert not app.button(key="home:ask").disabled
+
+
+def test_asking_from_home_makes_a_run_in_the_journal(page: Open, bench: FakeBench) -> None:
+    app = page()
+    app.selectbox(key="ask_system").set_value("static").run()
+    app.button(key="home:ask").click().run()
+    launcher = launch.launcher()
+    (started,) = launcher._launches.values()
+    assert started.done.wait(60)
+    assert not started.problem
+    assert launcher.pool.wait(started.run_id, 60)
+    (kept,) = bench.journal.runs()
+    assert kept.status == "finished"
+    assert kept.system == "static"
+    assert kept.question.startswith("Who is the spouse")
+
+
+def test_an_empty_question_is_refused_in_words_and_starts_nothing(
+    page: Open, bench: FakeBench
+) -> None:
+    app = page()
+    app.text_area(key="ask_question").set_value("  ").run()
+    app.button(key="home:ask").click().run()
+    assert "The question is empty" in html(app)
+    assert bench.journal.count() == 0
+
+
+def test_a_recorded_run_shows_question_outcome_and_answer(page: Open, bench: FakeBench) -> None:
+    bench.journal.append(record(answer_threshold=0.55))
+    app = page(RUN, run="recordedrun")
+    shown = html(app)
+    assert QUESTION in shown
+    assert "Answered" in shown
+    assert "Jennifer Connelly" in shown
+    assert app.slider(key="run_slider").value == 30
+
+
+def test_every_view_of_a_run_draws(page: Open, bench: FakeBench) -> None:
+    bench.journal.append(record(answer_threshold=0.55))
+    app = page(RUN, run="recordedrun")
+    assert len(app.get("plotly_chart")) == 3
+    for view, words in {
+        "gates": "correction under way",
+        "evidence": "pruned",
+        "answer": BETTANY.title,
+        "story": "Finished, answered",
+    }.items():
+        app.get_by_key("run_view").set_value(view).run()
+        assert not app.exception
+        assert words in html(app), view
+
+
+def test_the_url_names_the_step_and_the_hidden_panels(page: Open, bench: FakeBench) -> None:
+    bench.journal.append(record(answer_threshold=0.55))
+    app = page(RUN, run="recordedrun", step="12", hide=["settings", "meters"])
+    assert app.slider(key="run_slider").value == 12
+    assert "Step 12" in html(app)
+    assert "ri-meters" not in html(app)
+    with pytest.raises(KeyError):
+        app.toggle(key="settings_advanced")
+
+
+def test_stepping_moves_cursor_and_url(page: Open, bench: FakeBench) -> None:
+    bench.journal.append(record(answer_threshold=0.55))
+    app = page(RUN, run="recordedrun")
+    app.button(key="step_back").click().run()
+    assert app.slider(key="run_slider").value == 29
+    assert app.query_params["step"] == "29"
+    app.slider(key="run_slider").set_value(3).run()
+    assert app.query_params["step"] == "3"
+    assert "Step 3" in html(app)
+
+
+def test_a_run_that_is_not_here_is_said_and_a_new_one_offered(page: Open) -> None:
+    app = page(RUN, run="nowhere")
+    assert "There is no run" in html(app)
+    assert app.button(key="new:ask").label == "Ask"
+
+
+def test_hostile_text_is_shown_as_text_on_every_view(page: Open, bench: FakeBench) -> None:
+    bench.journal.append(record(question=NASTY, answer_threshold=0.55))
+    app = page(RUN, run="recordedrun")
+    for view in ("belief", "gates", "evidence", "answer", "story"):
+        app.get_by_key("run_view").set_value(view).run()
+        assert not app.exception
+        shown = html(app)
+        assert "<script" not in shown
+        assert "<img" not in shown
+        assert "\u202e" not in shown
+        assert "\u200b" not in shown
+        assert not any("evil.example" in m.value for m in app.markdown)
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in shown
+    assert "[U+202E]" in html(app)
+
+
+def test_home_lists_recent_runs(page: Open, bench: FakeBench) -> None:
+    for n in range(8):
+        bench.journal.append(record(system="static", run_id=f"run{n}", question=f"Question {n}?"))
+    app = page()
+    assert "All 8 runs" in [link.label for link in app.page_link]
