@@ -26,49 +26,16 @@ NO_SENTENCE = -1.0
 PARSED_KEPT = 4_096
 MAX_SPAN_TOKENS = 12
 
-_CONNECTORS = frozenset(
-    [
-        "of",
-        "the",
-        "and",
-        "de",
-        "la",
-        "le",
-        "du",
-        "des",
-        "da",
-        "di",
-        "del",
-        "della",
-        "van",
-        "von",
-        "der",
-        "den",
-        "el",
-        "al",
-        "bin",
-        "ibn",
-        "y",
-        "e",
-        "&",
-        "for",
-    ]
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_CONNECTORS = _set(
+    "of the and de la le du des da di del della van von der den el al bin ibn y e & for"
 )
-_OPENERS = STOP_WORDS | frozenset(
-    [
-        "although",
-        "despite",
-        "since",
-        "during",
-        "according",
-        "however",
-        "another",
-        "many",
-        "most",
-        "several",
-        "one",
-        "two",
-    ]
+_OPENERS = STOP_WORDS | _set(
+    "although despite since during according however another many most several one two"
 )
 _BINDING = frozenset(" -–.'’&/\u00a0")
 
@@ -275,6 +242,12 @@ class Scene:
                 first, last = bisect_left(starts, start), bisect_left(starts, end)
                 spans.append(Span(start, end, first, last, alias))
         return tuple(sorted(spans, key=lambda s: (s.start, -s.end)))
+
+    def asking(self, question: str) -> Scene:
+        """The same passages under another question; what does not depend on it is shared."""
+        other = Scene(question, self._passages, self.view)
+        other.__dict__.update(vectors=self.vectors, mentions=self.mentions, linked=self.linked)
+        return other
 
     @cached_property
     def vector(self) -> FloatArray:

@@ -22,7 +22,13 @@ _OCCUPATION_KINDS = ("person", "org", "work", "place")
 
 @cache
 def _places() -> frozenset[str]:
-    return frozenset().union(*(words("names", n) for n in ("countries", "states")))
+    return frozenset().union(*(words("names", n) for n in ("countries", "states", "us_states")))
+
+
+@cache
+def _place_phrases() -> frozenset[str]:
+    lists = ("country_phrases", "state_phrases", "us_state_phrases")
+    return frozenset().union(*(words("names", n) for n in lists))
 
 
 @cache
@@ -38,7 +44,7 @@ def name_kinds(key: str) -> Kinds:
         return {}
     found: Kinds = {}
     first, last = parts[0], parts[-1]
-    if key in words("names", "country_phrases") or key in words("names", "state_phrases"):
+    if key in _place_phrases():
         return {"place": STRONG}
     if len(parts) == 1:
         if key in _lone_places():

@@ -1,131 +1,135 @@
 """Features of answer candidates under a question, as one matrix.
 
-Names are in ``FEATURES``; the weights are fitted (``benchmarks/fit_reader.py``). What is read off
-the passage alone is cached; the rest is counted over the pool of sentences.
+Names are in ``FEATURES``; the weights are fitted (``benchmarks/fit_reader.py``).
 """
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from core.ports import FloatArray
-from core.reasoning.extractive.candidates import Candidate, candidates
-from core.reasoning.extractive.features import PassageParse, Scene, SentenceFeatures, parse
-from core.reasoning.extractive.kinds import Kinds, title_kinds
-from core.reasoning.extractive.lexicon import words
-from core.reasoning.extractive.question import Analysis, Kind
-from core.retrieval.tokenizer import STOP_WORDS
+from core.reasoning.extractive.candidates import Candidate
+from core.reasoning.extractive.features import Scene, SentenceFeatures
+from core.reasoning.extractive.kinds import title_kinds
+from core.reasoning.extractive.question import Analysis
+from core.reasoning.extractive.relations import SYNONYM_WEIGHT, related
+from core.reasoning.extractive.table import KINDS, STATIC, Table, table
 
 POOL = 10
-BRIDGE_POOL = 10
 BRIDGE_WEIGHT = 0.5
-CONTEXT = 4
-_DECAY = 0.25
-_ASKED_KINDS: tuple[Kind, ...] = (
-    "person",
-    "place",
-    "org",
-    "work",
-    "date",
-    "number",
-    "nationality",
-    "language",
-)
+DECAY = 0.25
 
-STATIC = (
-    "name",
-    "quote",
-    "title",
-    "date",
-    "number",
-    "ordinal",
-    "noun",
-    "inside",
-    "joined",
-    "length",
-    "single",
-    "lower",
-    "demonym",
-    "has_link",
-    "article_before",
-    "by_before",
-    "in_before",
-    "of_before",
-    "as_before",
-    "is_a_before",
-    "prep_before",
-    "verb_before",
-    "opens",
-    "comma_before",
-    "comma_after",
-    "verb_after",
-    "prep_after",
-    "noun_after",
-    "bracketed",
-    "of_after",
-    "possessive_after",
-)
-DYNAMIC = (
+SENTENCE = [
     "emb",
     "rank",
     "p_rel",
     "alone",
+    "cov",
     "first",
+    "question_share",
+    "title_share",
+    "bridge",
+    "residual",
+    "bridge_first",
+    "asked_alone",
+]
+PLACE = [
     "echo",
     "all_echo",
-    "fit",
-    "weak_fit",
-    "clash",
-    "untyped_name",
-    *(f"fit_{k}" for k in _ASKED_KINDS),
-    "date_unasked",
-    "number_unasked",
-    "person_unasked",
-    "name_any",
-    "noun_any",
-    "head_in",
-    "head_beside",
-    "phrase_near",
-    "measure_fit",
-    "unit_number",
     "proximity",
+    "nearest",
+    "asked_near",
     "related_near",
     "governed",
     "governs",
     "governed_related",
     "governs_related",
-    "question_share",
-    "title_share",
+    "as_hit",
+    "bracket_hit",
     "own_title",
     "other_title",
     "other_title_asked",
     "frequency",
     "passages",
-    "bridge",
-    "residual",
-    "bridge_first",
-    "who_by",
-    "who_subject",
-    "when_in",
-    "where_in",
-    "what_is_a",
+]
+FIT = [
+    "fit",
+    "weak_fit",
+    "clash",
+    "untyped_name",
+    "date_unasked",
+    "number_unasked",
+    "person_unasked",
+    "name_any",
+    "noun_any",
+    "ordinal_any",
+    "head_in",
+    "head_beside",
+    "phrase_near",
+    "measure_fit",
+    "unit_number",
     "name_as",
-    "cloze_is_a",
     "plural_joined",
     "full_date",
     "year_asked",
-    "year_fit",
-    "where_join",
-    "ordinal_any",
+]
+MULTI = [
+    *SENTENCE,
+    *[
+        "proximity",
+        "nearest",
+        "asked_near",
+        "governed",
+        "echo",
+        "own_title",
+        "other_title",
+        "frequency",
+        "title",
+    ],
+]
+HOP = [
+    "hop_emb",
+    "hop_rank",
+    "hop_alone",
+    "hop_cov",
+    "hop_near",
+    "hop_nearest",
+    "hop_governed",
+    "hop_governs",
+    "hop_named",
+    "hop_echo",
+    "hop_answer",
+]
+CROSSED = {
+    "person": ["by_before", "opens", "governs_related", "bracketed", "lower"],
+    "place": ["in_before", "joined", "lower", "of_before"],
+    "date": ["in_before", "bracketed", "opens"],
+    "number": ["spelled_number", "bracketed"],
+    "any": ["is_a_before", "as_before", "lower", "opens", "title"],
+}
+"""What may mean another thing for another type of answer."""
+FEATURES: tuple[str, ...] = (
+    *STATIC,
+    *SENTENCE,
+    *PLACE,
+    *FIT,
+    *(f"fit_{k}" for k in KINDS),
+    *HOP,
+    *(f"multi_{n}" for n in MULTI),
+    *(f"{kind}_{name}" for kind, names in CROSSED.items() for name in names),
 )
-FEATURES = STATIC + DYNAMIC
-_INDEX = {name: i for i, name in enumerate(FEATURES)}
+INDEX = {name: i for i, name in enumerate(FEATURES)}
+_MULTI_FROM = np.array([INDEX[n] for n in MULTI])
+_MULTI_TO = np.array([INDEX[f"multi_{n}"] for n in MULTI])
+_CROSS_FROM = {kind: np.array([INDEX[n] for n in names]) for kind, names in CROSSED.items()}
+_CROSS_TO = {k: np.array([INDEX[f"{k}_{n}"] for n in names]) for k, names in CROSSED.items()}
+_FIT_TO = {k: INDEX[f"fit_{k}"] for k in KINDS}
+_SHAPE = {name: i for i, name in enumerate(STATIC[:7])}
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,89 +140,50 @@ class Row:
     candidate: Candidate
 
 
-@lru_cache(maxsize=2_048)
-def static_features(title: str, text: str) -> tuple[FloatArray, ...]:
-    """For each sentence, an array (candidates, len(STATIC)) of what needs no question."""
-    parsed = parse(title, text)
-    return tuple(
-        np.array([_static(parsed, c) for c in found], dtype=np.float32).reshape(-1, len(STATIC))
-        for found in candidates(title, text)
-    )
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """The last sub-question with its slots filled: its scene, and how sure the filling is."""
+
+    scene: Scene
+    answers: tuple[str, ...]
+    probability: float
 
 
-def _static(parsed: PassageParse, c: Candidate) -> list[float]:
-    tokens, text = parsed.tokens, parsed.text
-    sentence = parsed.sentences[c.sentence]
-    is_title = c.shape == "title"
-    before = tokens[c.first - 1].surface if c.first > sentence.first and not is_title else ""
-    before2 = tokens[c.first - 2].surface if c.first > sentence.first + 1 and not is_title else ""
-    article = before in ("the", "a", "an")
-    lead = before2 if article else before
-    lead2 = (
-        tokens[c.first - 3].surface
-        if article and c.first > sentence.first + 2
-        else ("" if article else before2)
-    )
-    after = tokens[c.last].surface if c.last < sentence.last and not is_title else ""
-    left = text[max(0, c.start - 2) : c.start]
-    right = text[c.end : c.end + 2]
-    n = c.key.count(" ") + 1
-    prepositions = words("grammar", "prepositions")
-    verbs = words("grammar", "auxiliaries") | words("grammar", "past_verbs")
-    verbs |= words("grammar", "present_verbs")
-    shapes = [float(c.shape == s) for s in STATIC[:7]]
-    return [
-        *shapes,
-        float(c.inside),
-        float(c.joined),
-        min(n, 8) / 8,
-        float(n == 1),
-        float(c.text[:1].islower()),
-        float(c.kinds.get("nationality", 0.0) > 0),
-        float(any(w in STOP_WORDS for w in c.key.split())),
-        float(article),
-        float(lead == "by"),
-        float(lead in ("in", "at", "near", "on")),
-        float(lead == "of"),
-        float(lead in ("as", "called", "named", "titled", "nicknamed", "termed")),
-        float(article and lead in ("is", "was", "are", "were", "be")),
-        float(lead in prepositions),
-        float(lead in verbs or (lead.endswith("ed") and len(lead) > 4)),
-        float(c.first - float(article) <= sentence.first),
-        float("," in left),
-        float(right[:1] == ","),
-        float(after in verbs or (after.endswith("ed") and len(after) > 4)),
-        float(after in prepositions),
-        float(
-            bool(after)
-            and after not in STOP_WORDS
-            and after not in prepositions
-            and after not in verbs
-            and right[:1] in (" ", "-")
-        ),
-        float("(" in left or right[:1] == ")"),
-        float(after == "of"),
-        float(right in ("'s", "’s") or lead2 == ""),
-    ]
+class Words:
+    """A question's stems, and related ones, with their share of its weight."""
+
+    def __init__(self, terms: Mapping[str, float], only: frozenset[str] | None = None) -> None:
+        kept = {t: w for t, w in terms.items() if only is None or t in only}
+        total = sum(kept.values()) or 1.0
+        self.direct = {t: w / total for t, w in kept.items()}
+        self.related: dict[str, float] = {}
+        for term, weight in self.direct.items():
+            for other in related(term):
+                if other not in self.direct:
+                    value = SYNONYM_WEIGHT * weight
+                    self.related[other] = max(self.related.get(other, 0.0), value)
 
 
 class Pool:
     """The sentences that are read for a question, their candidates, and the feature matrix."""
 
-    def __init__(self, scene: Scene, analysis: Analysis) -> None:
-        self.scene, self.analysis = scene, analysis
+    def __init__(
+        self, scene: Scene, analysis: Analysis, asked: frozenset[str], hop: Hop | None = None
+    ) -> None:
+        self.scene, self.analysis, self.hop = scene, analysis, hop
+        self.words = Words(scene.terms)
+        self.asked = Words(scene.terms, asked)
         self.bridges = self._bridges()
+        self.rank: dict[int, int] = {}
         self.sentences = self._sentences()
-        self.rank = {s.row: i for i, s in enumerate(self.sentences)}
-
-    @cached_property
-    def rows(self) -> list[Row]:
-        """Every candidate of the pool, by sentence."""
-        found = []
-        for s in sorted(self.sentences, key=lambda s: s.row):
-            p = self.scene.passages[s.passage].passage
-            found += [Row(s, c) for c in candidates(p.title, p.text)[s.index]]
-        return found
+        self.tables: dict[int, Table] = {}
+        self.rows: list[Row] = []
+        self.starts: list[int] = []
+        for s in self.sentences:
+            passage = scene.passages[s.passage].passage
+            t = self.tables.setdefault(s.passage, table(passage.title, passage.text))
+            self.starts.append(len(self.rows))
+            self.rows += [Row(s, c) for c in t.rows[t.starts[s.index] : t.starts[s.index + 1]]]
 
     def _bridges(self) -> list[tuple[float, frozenset[str]]]:
         """For each passage: best pm of another that names its title, times 1 - title share, and
@@ -235,10 +200,17 @@ class Pool:
 
     def _sentences(self) -> list[SentenceFeatures]:
         every = self.scene.sentences
-        by_score = sorted(every, key=lambda s: (-s.s, s.row))
-        by_bridge = sorted(every, key=lambda s: (-self._bridged(s), s.row))
-        taken = {s.row: s for s in [*by_score[:POOL], *by_bridge[:BRIDGE_POOL]]}
-        return sorted(taken.values(), key=lambda s: (-self._bridged(s), s.row))
+        bridged = {s.row: self._bridged(s) for s in every}
+        orders = [
+            sorted(every, key=lambda s: (-s.s, s.row)),
+            sorted(every, key=lambda s: (-bridged[s.row], s.row)),
+        ]
+        if self.hop is not None:
+            asked = self.hop.scene.sentences
+            orders.append(sorted(every, key=lambda s: (-asked[s.row].s, s.row)))
+        taken = {s.row for order in orders for s in order[:POOL]}
+        self.rank = {s.row: i for i, s in enumerate(orders[1]) if s.row in taken}
+        return [s for s in every if s.row in taken]
 
     def _bridged(self, s: SentenceFeatures) -> float:
         bridge, missing = self.bridges[s.passage]
@@ -246,206 +218,233 @@ class Pool:
 
     def matrix(self) -> FloatArray:
         """Features, shape (len(rows), len(FEATURES)), float32."""
-        rows = self.rows
-        x = np.zeros((len(rows), len(FEATURES)), dtype=np.float32)
-        if not rows:
+        x = np.zeros((len(self.rows), len(FEATURES)), dtype=np.float32)
+        if not self.rows:
             return x
-        start = 0
-        counts = Counter(r.candidate.key for r in rows if r.candidate.shape != "title")
-        holders: dict[str, set[int]] = {}
-        for r in rows:
-            holders.setdefault(r.candidate.key, set()).add(r.sentence.passage)
-        for s in sorted(self.sentences, key=lambda s: s.row):
-            p = self.scene.passages[s.passage].passage
-            static = static_features(p.title, p.text)[s.index]
-            x[start : start + len(static), : len(STATIC)] = static
-            context = _Sentence(self, s)
-            for i in range(len(static)):
-                candidate = rows[start + i].candidate
-                context.fill(x[start + i], candidate)
-                x[start + i, _FREQUENCY] = min(counts[candidate.key], 5) / 5
-                x[start + i, _PASSAGES] = min(len(holders[candidate.key]), 3) / 3
-            start += len(static)
-        return x
-
-    @cached_property
-    def titles(self) -> dict[str, list[int]]:
-        """Title alias -> passages of the scene with that title."""
-        found: dict[str, list[int]] = {}
+        titles: dict[str, list[int]] = {}
         for p in self.scene.passages:
             for alias in p.parse.aliases:
-                found.setdefault(alias, []).append(p.index)
+                titles.setdefault(alias, []).append(p.index)
+        for s, start in zip(self.sentences, self.starts, strict=True):
+            t = self.tables[s.passage]
+            a, b = t.starts[s.index], t.starts[s.index + 1]
+            if a < b:
+                _Block(self, s, t, a, b, x[start : start + b - a], titles).fill()
+        self._counts(x)
+        if self.hop is not None:
+            x[:, _MULTI_TO] = x[:, _MULTI_FROM]
+        if self.analysis.kind in CROSSED:
+            kind = self.analysis.kind
+            x[:, _CROSS_TO[kind]] = x[:, _CROSS_FROM[kind]]
+        return x
+
+    def _counts(self, x: FloatArray) -> None:
+        keys = [r.candidate.key for r in self.rows]
+        counts = Counter(r.candidate.key for r in self.rows if r.candidate.shape != "title")
+        holders: dict[str, set[int]] = {}
+        for r in self.rows:
+            holders.setdefault(r.candidate.key, set()).add(r.sentence.passage)
+        x[:, INDEX["frequency"]] = [min(counts[k], 5) / 5 for k in keys]
+        x[:, INDEX["passages"]] = [min(len(holders[k]), 3) / 3 for k in keys]
+
+
+class _Block:
+    """The rows of one sentence: candidates ``a:b`` of its passage's table, features ``x``."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        s: SentenceFeatures,
+        t: Table,
+        a: int,
+        b: int,
+        x: FloatArray,
+        titles: Mapping[str, list[int]],
+    ) -> None:
+        self.pool, self.scene, self.a = pool, pool.scene, pool.analysis
+        self.s, self.t, self.rows, self.x, self.titles = s, t, slice(a, b), x, titles
+        self.first, self.last = t.first[a:b], t.last[a:b]
+        self.left, self.right = t.left[a:b], t.right[a:b]
+        self.content = t.content[a:b]
+        self.span = s.parse.first, s.parse.last
+
+    def put(self, name: str, values: ArrayLike) -> None:
+        self.x[:, INDEX[name]] = values
+
+    def fill(self) -> None:
+        self.x[:, : len(STATIC)] = self.t.static[self.rows]
+        self._sentence()
+        self._near("", self.pool.words)
+        self._asked()
+        self._titles()
+        self._fit()
+        self._head()
+        if self.pool.hop is not None:
+            self._hop(self.pool.hop)
+
+    def _sentence(self) -> None:
+        s, passage = self.s, self.scene.passages[self.s.passage]
+        bridge, missing = self.pool.bridges[s.passage]
+        first = float(s.index == 0)
+        self.put("emb", s.emb)
+        self.put("rank", 1.0 / (1 + self.pool.rank[s.row]))
+        self.put("p_rel", passage.p_rel)
+        self.put("alone", s.cov_alone)
+        self.put("cov", s.cov)
+        self.put("first", first)
+        self.put("question_share", passage.question_share)
+        self.put("title_share", passage.title_share)
+        self.put("bridge", bridge)
+        self.put("residual", self.scene.share(missing & s.covered))
+        self.put("bridge_first", bridge * first)
+
+    def _hits(self, terms: Mapping[str, float]) -> list[tuple[int, str, float]]:
+        tokens = self.t.parsed.tokens
+        found = []
+        for i in range(*self.span):
+            weight = terms.get(tokens[i].term)
+            if weight is not None:
+                found.append((i, tokens[i].term, weight))
         return found
 
-    @cached_property
-    def title_kinds(self) -> list[Kinds]:
-        """What each passage says its title is."""
-        return [title_kinds(p.parse) for p in self.scene.passages]
+    def _closeness(self, at: FloatArray) -> FloatArray:
+        """1 / (1 + DECAY distance) of candidates (rows) to tokens ``at`` (columns); 0 inside."""
+        before = self.first[:, None] - at[None, :]
+        after = at[None, :] - self.last[:, None] + 1
+        distance = np.where(before > 0, before, after)
+        close: FloatArray = np.where(distance > 0, 1.0 / (1.0 + DECAY * np.maximum(distance, 0)), 0)
+        return close
 
+    def _weighted(self, hits: list[tuple[int, str, float]]) -> tuple[FloatArray, FloatArray]:
+        """Sum over stems of weight times closeness of the nearest, and the greatest closeness."""
+        close = self._closeness(np.array([h[0] for h in hits]))
+        total = np.zeros(len(self.first), dtype=np.float32)
+        by_term: dict[str, list[int]] = {}
+        for column, (_, term, _) in enumerate(hits):
+            by_term.setdefault(term, []).append(column)
+        for columns in by_term.values():
+            total += hits[columns[0]][2] * close[:, columns].max(axis=1)
+        return total, close.max(axis=1)
 
-_FREQUENCY, _PASSAGES = _INDEX["frequency"], _INDEX["passages"]
+    def _near(self, prefix: str, given: Words) -> None:
+        hits = self._hits(given.direct)
+        asked = given.direct
+        echo = [sum(1 for t in c if t in asked) / len(c) if c else 0.0 for c in self.content]
+        self.put(f"{prefix}echo", echo)
+        if hits:
+            total, nearest = self._weighted(hits)
+            at = {h[0] for h in hits}
+            self.put(f"{prefix}near" if prefix else "proximity", total)
+            self.put(f"{prefix}nearest", nearest)
+            self.put(f"{prefix}governed", [i in at for i in self.left.tolist()])
+            governs = np.array([i in at for i in self.right.tolist()])
+            self.put(f"{prefix}governs", governs)
+            if not prefix:
+                self.put("as_hit", governs * self.x[:, INDEX["as_after"]])
+                bracketed = self.x[:, INDEX["bracketed"]]
+                previous = np.array([i - 1 in at for i in self.first.tolist()])
+                self.put("bracket_hit", previous * bracketed)
+        if prefix:
+            return
+        self.put("all_echo", [e == 1.0 for e in echo])
+        others = self._hits(given.related)
+        if others:
+            close = self._closeness(np.array([h[0] for h in others]))
+            at = {h[0] for h in others}
+            self.put("related_near", close.max(axis=1))
+            self.put("governed_related", [i in at for i in self.left.tolist()])
+            self.put("governs_related", [i in at for i in self.right.tolist()])
 
+    def _asked(self) -> None:
+        asked = self.pool.asked
+        hits = self._hits({**asked.related, **asked.direct})
+        if not hits:
+            return
+        self.put("asked_alone", min(1.0, sum({term: w for _, term, w in hits}.values())))
+        total, _ = self._weighted(hits)
+        self.put("asked_near", np.minimum(total, 1.0))
 
-class _Sentence:
-    """One sentence of the pool under the question: where its words match."""
+    def _titles(self) -> None:
+        scene, here = self.scene, self.s.passage
+        covered = scene.passages[here].covered
+        own = self.t.own_title[self.rows]
+        shape = self.t.shape[self.rows]
+        self.put("own_title", own & (shape != _SHAPE["title"]))
+        for i, key in enumerate(self.t.keys[self.rows]):
+            others = [j for j in self.titles.get(key, ()) if j != here]
+            if others and not own[i]:
+                self.x[i, INDEX["other_title"]] = 1.0
+                self.x[i, INDEX["other_title_asked"]] = max(
+                    scene.share(scene.passages[j].covered - covered) for j in others
+                )
 
-    def __init__(self, pool: Pool, s: SentenceFeatures) -> None:
-        self.pool, self.scene, self.a, self.s = pool, pool.scene, pool.analysis, s
-        passage = self.scene.passages[s.passage]
-        self.passage = passage
-        self.tokens = passage.parse.tokens
-        terms, related = self.scene.terms, self.a.related
-        total = self.scene.weight or 1.0
-        self.hits: list[tuple[int, str, float]] = []
-        self.related: list[int] = []
-        for i in range(s.parse.first, s.parse.last):
-            term = self.tokens[i].term
-            if term in terms:
-                self.hits.append((i, term, terms[term] / total))
-            elif term in related:
-                self.related.append(i)
-        bridge, missing = pool.bridges[s.passage]
-        self.common = {
-            "emb": s.emb,
-            "rank": 1.0 / (1 + pool.rank[s.row]),
-            "p_rel": passage.p_rel,
-            "alone": s.cov_alone,
-            "first": float(s.index == 0),
-            "question_share": passage.question_share,
-            "title_share": passage.title_share,
-            "bridge": bridge,
-            "residual": self.scene.share(missing & s.covered),
-            "bridge_first": bridge * float(s.index == 0),
-        }
+    def _kinds(self) -> FloatArray:
+        """Kinds of the candidates; of a passage's title, what that passage says it is."""
+        kinds = self.t.kinds[self.rows]
+        for i, key in enumerate(self.t.keys[self.rows]):
+            named = self.titles.get(key)
+            if named:
+                told = title_kinds(self.scene.passages[named[0]].parse)
+                if told:
+                    kinds = kinds.copy() if kinds.base is not None else kinds
+                    kinds[i] = [told.get(k, 0.0) for k in KINDS]
+        return kinds
 
-    def fill(self, x: FloatArray, c: Candidate) -> None:
-        """Write the candidate's dynamic features into its row."""
-        a, scene = self.a, self.scene
-        v = dict(self.common)
-        inner = self.tokens[c.first : c.last]
-        content = [t.term for t in inner if t.surface not in STOP_WORDS] or [t.term for t in inner]
-        if c.shape == "title":
-            content = list(self.passage.parse.title_terms)
-        echo = sum(1 for t in content if t in scene.terms)
-        v["echo"] = echo / len(content) if content else 0.0
-        v["all_echo"] = float(bool(content) and echo == len(content))
-        self._fit(v, c)
-        self._head(v, c, content)
-        self._near(v, c)
-        own = c.key in self.passage.parse.aliases
-        v["own_title"] = float(own and c.shape != "title")
-        others = [j for j in self.pool.titles.get(c.key, ()) if j != self.s.passage]
-        if others and not own:
-            v["other_title"] = 1.0
-            v["other_title_asked"] = max(
-                scene.share(scene.passages[j].covered - self.passage.covered) for j in others
-            )
-        lead = {name: float(x[_INDEX[name]]) for name in ("by_before", "in_before", "is_a_before")}
-        v["who_by"] = float(a.kind == "person") * lead["by_before"]
-        v["who_subject"] = float(a.wh == "who") * float(x[_INDEX["opens"]])
-        v["when_in"] = float(a.kind == "date") * lead["in_before"]
-        v["where_in"] = float(a.kind == "place") * lead["in_before"]
-        v["what_is_a"] = float(a.kind == "any") * lead["is_a_before"]
-        v["cloze_is_a"] = float(a.cloze) * lead["is_a_before"]
-        v["name_as"] = float(a.wants_name) * float(x[_INDEX["as_before"]])
-        v["plural_joined"] = float(a.plural and c.joined)
-        v["where_join"] = float(a.kind == "place" and c.joined)
-        for name, value in v.items():
-            x[_INDEX[name]] = value
-
-    def _fit(self, v: dict[str, float], c: Candidate) -> None:
-        a = self.a
-        kinds = c.kinds
-        if c.shape == "name" and (named := self.pool.titles.get(c.key)):
-            kinds = self.pool.title_kinds[named[0]] or kinds
+    def _fit(self) -> None:
+        a, kinds, shape = self.a, self._kinds(), self.t.shape[self.rows]
+        units = self.t.unit[self.rows]
+        is_date, is_number = kinds[:, KINDS.index("date")] > 0, shape == _SHAPE["number"]
+        name = shape == _SHAPE["name"]
+        if a.kind != "date":
+            self.put("date_unasked", is_date)
+        if a.kind != "number":
+            self.put("number_unasked", is_number)
+        self.put("name_as", float(a.wants_name) * self.x[:, INDEX["as_before"]])
+        self.put("plural_joined", float(a.plural) * self.x[:, INDEX["joined"]])
         if a.kind == "any":
-            v["date_unasked"] = float("date" in kinds)
-            v["number_unasked"] = float("number" in kinds and c.shape == "number")
-            v["person_unasked"] = kinds.get("person", 0.0)
-            v["name_any"] = float(c.shape == "name")
-            v["noun_any"] = float(c.shape == "noun")
-            v["ordinal_any"] = float(c.shape == "ordinal")
+            self.put("person_unasked", kinds[:, KINDS.index("person")])
+            self.put("name_any", name)
+            self.put("noun_any", shape == _SHAPE["noun"])
+            self.put("ordinal_any", shape == _SHAPE["ordinal"])
             return
-        fit = kinds.get(a.kind, 0.0)
-        if a.wh == "who" and fit == 0.0:
-            fit = 0.5 * kinds.get("org", 0.0)
-        v["fit"] = float(fit >= 1.0)
-        v["weak_fit"] = float(0.0 < fit < 1.0)
-        v[f"fit_{a.kind}"] = fit
-        v["clash"] = 0.0 if fit else max(kinds.values(), default=0.0)
-        v["untyped_name"] = float(not kinds and c.shape == "name")
-        v["date_unasked"] = float("date" in kinds and a.kind != "date")
-        v["number_unasked"] = float("number" in kinds and a.kind != "number")
+        fit = kinds[:, KINDS.index(a.kind)].copy()
+        if a.wh == "who":
+            fit = np.maximum(fit, 0.5 * kinds[:, KINDS.index("org")])
+        best = kinds.max(axis=1)
+        self.put("fit", fit >= 1.0)
+        self.put("weak_fit", (fit > 0) & (fit < 1.0))
+        self.x[:, _FIT_TO[a.kind]] = fit
+        self.put("clash", np.where(fit > 0, 0.0, best))
+        self.put("untyped_name", name & (best == 0))
         if a.kind == "date":
-            v["full_date"] = float(c.unit == "day" and not c.inside)
+            inside = self.x[:, INDEX["inside"]]
+            self.put("full_date", [u == "day" for u in units] * (1 - inside))
             if "year" in a.head:
-                v["year_asked"] = float(c.unit not in ("year", "range"))
-                v["year_fit"] = float(c.unit == "year")
+                self.put("year_asked", [u in ("year", "range") for u in units])
         if a.kind == "number":
-            v["unit_number"] = float(bool(c.unit))
+            self.put("unit_number", [bool(u) for u in units])
 
-    def _head(self, v: dict[str, float], c: Candidate, content: list[str]) -> None:
-        a = self.a
-        if not a.head and not a.measure:
-            return
-        low, high = max(self.s.parse.first, c.first - 1), min(self.s.parse.last, c.last + 1)
-        beside = {t.term for t in (*self.tokens[low : c.first], *self.tokens[c.last : high])}
-        v["head_in"] = float(any(h in content for h in a.head))
-        v["head_beside"] = float(bool(a.head & beside))
+    def _head(self) -> None:
+        a, rows = self.a, self.rows
+        if a.head:
+            self.put("head_in", [not a.head.isdisjoint(c) for c in self.content])
+            self.put("head_beside", [not a.head.isdisjoint(c) for c in self.t.beside[rows]])
         if a.phrase:
-            low, high = max(self.s.parse.first, c.first - 3), min(self.s.parse.last, c.last + 3)
-            near = {t.term for t in self.tokens[low:high]}
-            v["phrase_near"] = len(a.phrase & near) / len(a.phrase)
+            n = len(a.phrase)
+            self.put("phrase_near", [len(a.phrase & c) / n for c in self.t.near[rows]])
         if a.kind == "number":
-            after = {t.term for t in self.tokens[c.last : min(self.s.parse.last, c.last + 3)]}
             wanted = a.head | {a.measure}
-            v["measure_fit"] = float(bool(wanted & (after | set(content))))
+            follows = zip(self.content, self.t.after[rows], strict=True)
+            self.put("measure_fit", [not wanted.isdisjoint(c | f) for c, f in follows])
 
-    def _near(self, v: dict[str, float], c: Candidate) -> None:
-        best: dict[str, float] = {}
-        left = right = -1
-        for i, term, weight in self.hits:
-            if i < c.first:
-                distance = c.first - i
-                left = i
-            elif i >= c.last:
-                distance = i - c.last + 1
-                right = i if right < 0 else right
-            else:
-                continue
-            value = weight / (1.0 + _DECAY * distance)
-            if value > best.get(term, 0.0):
-                best[term] = value
-        v["proximity"] = sum(best.values())
-        if left >= 0 and c.first - left <= CONTEXT and self._stops(left + 1, c.first):
-            v["governed"] = 1.0
-        if right >= 0 and right - c.last < CONTEXT and self._stops(c.last, right):
-            v["governs"] = 1.0
-        near = 0.0
-        for i in self.related:
-            if i < c.first:
-                near = max(near, 1.0 / (1.0 + _DECAY * (c.first - i)))
-                if c.first - i <= CONTEXT and self._stops(i + 1, c.first):
-                    v["governed_related"] = 1.0
-            elif i >= c.last:
-                near = max(near, 1.0 / (1.0 + _DECAY * (i - c.last + 1)))
-                if i - c.last < CONTEXT and self._stops(c.last, i):
-                    v["governs_related"] = 1.0
-        v["related_near"] = near
-
-    def _stops(self, first: int, last: int) -> bool:
-        return all(t.surface in STOP_WORDS for t in self.tokens[first:last])
-
-
-def softmax(scores: FloatArray) -> FloatArray:
-    """Probabilities of one list of scores; empty for empty."""
-    if not len(scores):
-        return scores
-    e: FloatArray = np.exp(scores - scores.max())
-    total: FloatArray = e / e.sum()
-    return total
-
-
-def entropy(probabilities: Sequence[float]) -> float:
-    """Shannon entropy in nats, at least 0."""
-    return -sum(p * math.log(p) for p in probabilities if p > 0)
+    def _hop(self, hop: Hop) -> None:
+        s = hop.scene.sentences[self.s.row]
+        passage = hop.scene.passages[self.s.passage]
+        p = hop.probability
+        self.put("hop_emb", s.emb)
+        self.put("hop_rank", passage.p_rel)
+        self.put("hop_alone", s.cov_alone)
+        self.put("hop_cov", s.cov)
+        self.put("hop_named", p * float(not set(passage.parse.aliases).isdisjoint(hop.answers)))
+        self._near("hop_", Words(hop.scene.terms))
+        self.put("hop_answer", [p * float(k in hop.answers) for k in self.t.keys[self.rows]])

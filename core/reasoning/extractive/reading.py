@@ -1,0 +1,194 @@
+"""Reading: the answers to a question in its passages, ranked, with where they stand.
+
+Rules first (``rules``: choices, yes or no); else candidates are scored by a linear model whose
+weights (``reading.json``) are fitted on the development questions. A question that holds another
+is read hop by hop: each sub-question's best answer fills the next, and the last one's features
+stand beside those of the whole question, so that a wrong hop misleads but does not decide.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from core.ports import AnswerRequest, FloatArray, Reading, Support, TextView
+from core.reasoning.extractive.decompose import sub_questions
+from core.reasoning.extractive.facets import facets_of
+from core.reasoning.extractive.features import Scene, build_scene
+from core.reasoning.extractive.question import analyse
+from core.reasoning.extractive.rules import Ruling, rule
+from core.reasoning.extractive.scoring import FEATURES, Hop, Pool
+
+CANDIDATES_KEPT = 20
+MAX_SUPPORTS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where an answer stands: characters ``start:end`` of the text of passage ``passage`` of the
+    scene. For an answer that is the passage's title, the sentence that was read."""
+
+    passage: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class RankedAnswer:
+    """An answer with its variants merged: ``probability`` is their softmax mass, in [0, 1]."""
+
+    text: str
+    probability: float
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RankedAnswers:
+    """Answers, most probable first; ``best`` is the one to give (greatest expected token F1).
+
+    ``p1`` is the greatest probability and ``entropy`` (nats) that of the whole distribution, both
+    0 where nothing was found; ``rule`` names the rule that answered, if one did; ``hops`` are the
+    sub-questions as filled, empty for a plain question.
+    """
+
+    answers: tuple[RankedAnswer, ...] = ()
+    best: RankedAnswer | None = None
+    p1: float = 0.0
+    entropy: float = 0.0
+    rule: str | None = None
+    hops: tuple[str, ...] = ()
+
+
+@cache
+def weights() -> FloatArray:
+    """The fitted weights, in the order of ``FEATURES``; a feature without one weighs 0."""
+    told = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+    return np.array([told["weights"].get(name, 0.0) for name in FEATURES], dtype=np.float32)
+
+
+def pool_of(scene: Scene, w: FloatArray) -> tuple[Pool, tuple[str, ...]]:
+    """The pool of a scene with its hops read by the weights ``w``, and the hops as filled."""
+    hops = sub_questions(scene.question, scene.view)
+    if len(hops) < 2:
+        return Pool(scene, analyse(scene.question), facets_of(scene).asked), ()
+    filled: list[str] = []
+    answers: list[str] = []
+    keys: list[str] = []
+    probability = 1.0
+    scene.view.encode([scene.question, hops[0]])
+    for hop in hops[:-1]:
+        filled.append(_fill(hop, answers))
+        under = scene.asking(filled[-1])
+        ranked, best = rank(Pool(under, analyse(filled[-1]), facets_of(under).asked), w)
+        answers.append(ranked.best.text if ranked.best else "")
+        keys.append(best)
+        probability *= ranked.p1
+    filled.append(_fill(hops[-1], answers))
+    hop_ = Hop(scene.asking(filled[-1]), tuple(keys), probability)
+    analysis = analyse(scene.question)
+    return Pool(scene, analysis, facets_of(scene).asked, hop_), tuple(filled)
+
+
+def _fill(hop: str, answers: list[str]) -> str:
+    for number, answer in reversed(list(enumerate(answers, 1))):
+        hop = hop.replace(f"#{number}", answer or "it")
+    return hop
+
+
+def rank(
+    pool: Pool, w: FloatArray, hops: tuple[str, ...] = (), x: FloatArray | None = None
+) -> tuple[RankedAnswers, str]:
+    """Answers of the pool by the weights, and the key of the best; ``x`` is its matrix."""
+    x = pool.matrix() if x is None else x
+    if not len(x):
+        return RankedAnswers(hops=hops), ""
+    scores = x @ w
+    e = np.exp(scores - scores.max())
+    p = (e / e.sum()).tolist()
+    mass: dict[str, float] = {}
+    members: dict[str, list[int]] = {}
+    for i, row in enumerate(pool.rows):
+        key = row.candidate.key
+        mass[key] = mass.get(key, 0.0) + p[i]
+        members.setdefault(key, []).append(i)
+    order = sorted(mass, key=lambda k: (-mass[k], members[k][0]))[:CANDIDATES_KEPT]
+    answers = []
+    for key in order:
+        rows = sorted(members[key], key=lambda i: (-p[i], i))
+        sources = tuple(_source(pool, i) for i in rows[:MAX_SUPPORTS])
+        answers.append(RankedAnswer(pool.rows[rows[0]].candidate.text, mass[key], sources))
+    best = _expected_f1(order, [a.probability for a in answers])
+    return RankedAnswers(
+        answers=tuple(answers),
+        best=answers[best],
+        p1=min(1.0, answers[0].probability),
+        entropy=max(0.0, -sum(m * math.log(m) for m in mass.values() if m > 0)),
+        hops=hops,
+    ), order[best]
+
+
+def _expected_f1(keys: list[str], probabilities: list[float]) -> int:
+    """Which answer has the greatest expected token F1 under the distribution."""
+    bags = [Counter(key.split()) for key in keys]
+    sizes = [sum(b.values()) for b in bags]
+    best, where = -1.0, 0
+    for i, bag in enumerate(bags):
+        value = 0.0
+        for j, other in enumerate(bags):
+            shared = sum((bag & other).values())
+            if shared:
+                value += probabilities[j] * 2 * shared / (sizes[i] + sizes[j])
+        if value > best + 1e-12:
+            best, where = value, i
+    return where
+
+
+def _source(pool: Pool, i: int) -> Source:
+    row = pool.rows[i]
+    if row.candidate.shape == "title":
+        return Source(row.sentence.passage, row.sentence.start, row.sentence.end)
+    return Source(row.sentence.passage, row.candidate.start, row.candidate.end)
+
+
+def read(scene: Scene, w: FloatArray | None = None) -> RankedAnswers:
+    """The ranked answers of a scene. Deterministic; never raises for any text."""
+    ruling = rule(scene, analyse(scene.question))
+    if ruling is not None:
+        return ruled(ruling)
+    w = weights() if w is None else w
+    pool, hops = pool_of(scene, w)
+    return rank(pool, w, hops)[0]
+
+
+def ruled(ruling: Ruling) -> RankedAnswers:
+    """A rule's answer as the only one, with the rest of the mass on no other."""
+    p = ruling.confidence
+    sources = tuple(Source(*place) for place in ruling.places)
+    best = RankedAnswer(ruling.answer, p, sources)
+    left = [m for m in (p, 1.0 - p) if m > 0]
+    return RankedAnswers(
+        answers=(best,),
+        best=best,
+        p1=p,
+        entropy=max(0.0, -sum(m * math.log(m) for m in left)),
+        rule=ruling.rule,
+    )
+
+
+def answer(request: AnswerRequest, view: TextView) -> Reading:
+    """Answer from the passages alone; an empty answer where there is nothing to read."""
+    scene = build_scene(request.question, request.passages, view)
+    ranked = read(scene)
+    if ranked.best is None:
+        return Reading(answer="")
+    supports = tuple(
+        Support(passage_id=request.passages[s.passage].id, start=s.start, end=s.end)
+        for s in ranked.best.sources[:MAX_SUPPORTS]
+    )
+    return Reading(answer=ranked.best.text, supports=supports, confidence=ranked.p1)

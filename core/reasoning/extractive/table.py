@@ -1,0 +1,178 @@
+"""What is read off a passage's candidates without a question: a table, cached with the passage."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from core.ports import FloatArray
+from core.reasoning.extractive.candidates import Candidate, candidates
+from core.reasoning.extractive.features import PassageParse, parse
+from core.reasoning.extractive.lexicon import words
+from core.reasoning.extractive.question import Kind
+from core.retrieval.tokenizer import STOP_WORDS
+
+IntArray = npt.NDArray[np.int32]
+
+KINDS: tuple[Kind, ...] = (
+    "person",
+    "place",
+    "org",
+    "work",
+    "date",
+    "number",
+    "nationality",
+    "language",
+)
+SHAPES = ("name", "quote", "title", "date", "number", "ordinal", "noun")
+CONTEXT = """
+article_before by_before in_before of_before as_before is_a_before prep_before verb_before opens
+comma_before comma_after verb_after prep_after noun_after bracketed of_after possessive_after
+as_after
+""".split()
+FORM = """
+inside joined length single lower demonym has_link spelled_number
+""".split()
+STATIC: tuple[str, ...] = (*SHAPES, *FORM, *CONTEXT)
+REACH = 4
+"""Stop words that may stand between a candidate and the word that governs it."""
+
+_NAMING = frozenset(["as", "called", "named", "titled", "nicknamed", "termed", "dubbed"])
+_COPULA = frozenset(["is", "was", "are", "were", "be", "been"])
+_PLACING = frozenset(["in", "at", "near", "on"])
+
+
+class Table:
+    """The candidates of a passage, column by column.
+
+    ``starts[i]:starts[i + 1]`` are the rows of sentence ``i``; ``static`` has the columns
+    ``STATIC``; ``kinds`` the strength of each of ``KINDS``; ``first``/``last`` are token indices;
+    ``left``/``right`` the nearest content token with stop words only in between, or -1;
+    ``content``, ``beside``, ``near`` and ``after`` are sets of stems: of the candidate, of the
+    token on either side, of three on either side, and of the two that follow.
+    """
+
+    def __init__(self, parsed: PassageParse, sentences: tuple[tuple[Candidate, ...], ...]) -> None:
+        self.parsed = parsed
+        self.rows: list[Candidate] = [c for found in sentences for c in found]
+        self.starts = np.cumsum([0, *(len(found) for found in sentences)]).tolist()
+        self.keys = [c.key for c in self.rows]
+        self.first: IntArray = np.array([c.first for c in self.rows], dtype=np.int32)
+        self.last: IntArray = np.array([c.last for c in self.rows], dtype=np.int32)
+        self.static: FloatArray = np.zeros((len(self.rows), len(STATIC)), dtype=np.float32)
+        self.kinds: FloatArray = np.zeros((len(self.rows), len(KINDS)), dtype=np.float32)
+        self.left: IntArray = np.full(len(self.rows), -1, dtype=np.int32)
+        self.right: IntArray = np.full(len(self.rows), -1, dtype=np.int32)
+        self.content: list[frozenset[str]] = []
+        self.beside: list[frozenset[str]] = []
+        self.near: list[frozenset[str]] = []
+        self.after: list[frozenset[str]] = []
+        self.own_title = np.array([c.key in parsed.aliases for c in self.rows], dtype=bool)
+        self.shape = np.array([SHAPES.index(c.shape) for c in self.rows], dtype=np.int8)
+        self.unit = [c.unit for c in self.rows]
+        for i, c in enumerate(self.rows):
+            self.static[i] = _static(parsed, c)
+            for kind, strength in c.kinds.items():
+                self.kinds[i, KINDS.index(kind)] = strength
+            self._context(i, c)
+
+    def _context(self, i: int, c: Candidate) -> None:
+        tokens, sentence = self.parsed.tokens, self.parsed.sentences[c.sentence]
+        low, high = sentence.first, sentence.last
+        if c.shape == "title":
+            content = self.parsed.title_terms
+        else:
+            inner = tokens[c.first : c.last]
+            content = frozenset(t.term for t in inner if t.surface not in STOP_WORDS)
+            content = content or frozenset(t.term for t in inner)
+        self.content.append(content)
+        before = tokens[max(low, c.first - 3) : c.first]
+        after = tokens[c.last : min(high, c.last + 3)]
+        self.near.append(frozenset(t.term for t in (*before, *inner_of(c, tokens), *after)))
+        self.beside.append(frozenset(t.term for t in (*before[-1:], *after[:1])))
+        self.after.append(frozenset(t.term for t in after[:2]))
+        for j in range(c.first - 1, max(low, c.first - 1 - REACH) - 1, -1):
+            if tokens[j].surface not in STOP_WORDS:
+                self.left[i] = j
+                break
+        for j in range(c.last, min(high, c.last + REACH)):
+            if tokens[j].surface not in STOP_WORDS:
+                self.right[i] = j
+                break
+
+
+def inner_of(c: Candidate, tokens: list) -> list:  # type: ignore[type-arg]
+    """The candidate's own tokens."""
+    return tokens[c.first : c.last]
+
+
+@lru_cache(maxsize=2_048)
+def table(title: str, text: str) -> Table:
+    """The cached table of a passage."""
+    return Table(parse(title, text), candidates(title, text))
+
+
+def _is_verb(surface: str) -> bool:
+    return (
+        surface in words("grammar", "auxiliaries")
+        or surface in words("grammar", "past_verbs")
+        or surface in words("grammar", "present_verbs")
+        or (surface.endswith("ed") and len(surface) > 4)
+    )
+
+
+def _static(parsed: PassageParse, c: Candidate) -> list[float]:
+    tokens, text = parsed.tokens, parsed.text
+    sentence = parsed.sentences[c.sentence]
+    is_title = c.shape == "title"
+
+    def surface(i: int) -> str:
+        return tokens[i].surface if sentence.first <= i < sentence.last and not is_title else ""
+
+    before = surface(c.first - 1)
+    article = before in ("the", "a", "an")
+    lead = surface(c.first - 2) if article else before
+    after = surface(c.last)
+    left = text[max(0, c.start - 2) : c.start]
+    right = text[c.end : c.end + 2]
+    n = c.key.count(" ") + 1
+    prepositions = words("grammar", "prepositions")
+    noun_after = (
+        bool(after)
+        and after not in STOP_WORDS
+        and after not in prepositions
+        and not _is_verb(after)
+        and right[:1] in (" ", "-")
+    )
+    flags = [
+        *(c.shape == s for s in SHAPES),
+        c.inside,
+        c.joined,
+        min(n, 8) / 8,
+        n == 1,
+        c.text[:1].islower(),
+        c.kinds.get("nationality", 0.0) > 0,
+        any(w in STOP_WORDS for w in c.key.split()),
+        c.shape == "number" and c.text.isalpha(),
+        article,
+        lead == "by",
+        lead in _PLACING,
+        lead == "of",
+        lead in _NAMING,
+        article and lead in _COPULA,
+        lead in prepositions,
+        _is_verb(lead),
+        c.first - article <= sentence.first,
+        "," in left,
+        right[:1] == ",",
+        _is_verb(after),
+        after in prepositions,
+        noun_after,
+        "(" in left or right[:1] == ")",
+        after == "of",
+        right in ("'s", "’s"),
+        after == "as",
+    ]
+    return [float(flag) for flag in flags]
