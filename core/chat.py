@@ -22,12 +22,15 @@ class ChatRequest(Frozen):
     """One request to a chat model, at temperature 0 where the model has one.
 
     ``reply_schema`` is the JSON schema of the reply (None: free text); ``task`` names the work;
-    ``timeout`` is in seconds. The timeout is no part of what is asked, so no part of ``asked``.
+    ``max_tokens`` bounds the reply's text, ``thinking_tokens`` what a thinking model may write
+    before it (0: thinking is not asked for). ``timeout`` is in seconds and no part of what is
+    asked, so no part of ``asked``.
     """
 
     task: str
     messages: tuple[Message, ...]
     max_tokens: Annotated[int, Field(ge=1)]
+    thinking_tokens: Count = 0
     reply_schema: JsonObject | None = None
     seed: int | None = None
     timeout: Annotated[float, Field(gt=0)] | None = None
@@ -69,7 +72,8 @@ class Gateway(Protocol):
         """Most tokens of prompt and reply together, None where it is not known."""
 
     def worst_cost(self, tokens_in: int, tokens_out: int) -> float:
-        """Upper bound in USD of a call of this size; 0 where no price is known."""
+        """Upper bound in USD of a call of this size, thinking that the model does unasked
+        included; 0 where no price is known."""
 
     def complete(self, request: ChatRequest) -> ChatReply:
         """One request over the wire, never repeated here.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import os
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from core.adapters.litellm_client import load
@@ -31,12 +31,17 @@ _slots: dict[str, threading.BoundedSemaphore] = {}
 _slots_lock = threading.Lock()
 
 
+UNASKED_THINKING = 4_096
+"""Tokens left to models that think whether or not they are asked to."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Known:
     """What litellm knows of a model."""
 
     structure: Structure
     context: int | None
+    thinks: bool
 
 
 class LiteLLMGateway:
@@ -84,7 +89,7 @@ class LiteLLMGateway:
             prices = load().cost_per_token(
                 model=self._model,
                 prompt_tokens=math.ceil(tokens_in * 1.25),
-                completion_tokens=math.ceil(tokens_out * 1.25),
+                completion_tokens=math.ceil((tokens_out + self._unasked()) * 1.25),
             )
         except Exception:
             return 0.0
@@ -130,7 +135,7 @@ class LiteLLMGateway:
         parameters: dict[str, Any] = {
             "model": found.given,
             "messages": [m.model_dump() for m in request.messages],
-            "max_tokens": request.max_tokens,
+            "max_tokens": request.max_tokens + max(request.thinking_tokens, self._unasked()),
             "temperature": 0,
             "timeout": request.timeout,
             "num_retries": 0,
@@ -147,6 +152,8 @@ class LiteLLMGateway:
             parameters["api_key"] = key
         if found.provider in ("ollama", "ollama_chat"):
             parameters["num_ctx"] = self.context_tokens or OLLAMA_CONTEXT
+        if self._learn().thinks and (request.thinking_tokens or found.provider == "openai"):
+            parameters["reasoning_effort"] = "medium" if request.thinking_tokens else "low"
         structure = self._learn().structure
         if request.reply_schema is not None and structure == "schema":
             parameters["response_format"] = {
@@ -183,6 +190,9 @@ class LiteLLMGateway:
             schema_used=schema_sent,
         )
 
+    def _unasked(self) -> int:
+        return UNASKED_THINKING if self._learn().thinks else 0
+
     def _where(self) -> Route:
         if self._route is None:
             self._route = route(self._model, self._api_base)
@@ -193,13 +203,14 @@ class LiteLLMGateway:
             if self._known is None:
                 found = self._where()
                 context = context_of(found, self._api_key)
-                self._known = _Known(_structure(found), context)
+                thinks = not found.own and load().supports_reasoning(found.model, found.provider)
+                self._known = _Known(_structure(found), context, bool(thinks))
             return self._known
 
     def _without_schema(self) -> None:
         with self._lock:
             if self._known is not None:
-                self._known = _Known("none", self._known.context)
+                self._known = replace(self._known, structure="none")
 
 
 def _structure(found: Route) -> Structure:

@@ -181,6 +181,17 @@ def test_prices_bound_what_a_call_may_cost():
     assert LiteLLMGateway("openai/mine", KEY, "http://127.0.0.1:9").worst_cost(1_000, 100) == 0
 
 
+def test_models_that_think_unasked_get_room_for_it(server, monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", server.base)
+    for model, thinking in (("gpt-5-mini", 0), ("gpt-5-mini", 8_192), ("gpt-4o-mini", 0)):
+        asked = ASK.model_copy(update={"thinking_tokens": thinking})
+        LiteLLMGateway(f"openai/{model}", KEY).complete(asked)
+    limits = [p.get("max_completion_tokens", p.get("max_tokens")) for p in server.posts]
+    assert limits == [20 + 4_096, 20 + 8_192, 20]
+    assert [p.get("reasoning_effort") for p in server.posts] == ["low", "medium", None]
+    assert "temperature" not in server.posts[0]
+
+
 def test_requests_at_once_are_bounded(server, monkeypatch):
     monkeypatch.setenv("LITELLM_CONCURRENCY", "2")
     with ModelServer() as slow, ThreadPoolExecutor(5) as pool:

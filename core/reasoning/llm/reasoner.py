@@ -66,8 +66,8 @@ class LLMReasoner:
 
     ``timeout`` is in seconds for one request; ``repeats`` bounds how often a request that failed
     on the way (time, rate limit, server) is made again, and is the only such layer. ``redact``
-    is applied to the prompts and replies that are recorded. ``thinking_tokens`` lets a thinking
-    model write that many more, which are neither shown nor counted as text.
+    is applied to the prompts and replies that are recorded. ``thinking_tokens`` turns a model's
+    thinking on and lets it write that many more, which cost but do not count as text.
     Prompts, replies and the tokens of both are counted by ``tokens``, not by the provider.
     """
 
@@ -141,7 +141,8 @@ class LLMReasoner:
                 Message(role="system", content=render("system", {})),
                 Message(role="user", content=render(task.name, form.values(request))),
             ),
-            max_tokens=task.max_tokens_out + self.thinking_tokens,
+            max_tokens=task.max_tokens_out,
+            thinking_tokens=self.thinking_tokens,
             reply_schema=schema,
             seed=self.seed,
         )
@@ -162,7 +163,7 @@ class LLMReasoner:
         size = self._size(chat)
         limit = allowance.tokens + size + task.max_tokens_out
         work = _Work(allowance, limit, self.monotonic(), self.monotonic)
-        self._check_first(chat, size, task.max_tokens_out, allowance)
+        self._check_first(chat, size, allowance)
         doubtful: Reply | None = None
         texts: list[str] = []
         problem = ""
@@ -201,12 +202,12 @@ class LLMReasoner:
             )
         )
 
-    def _check_first(self, chat: ChatRequest, size: int, most: int, allowance: Allowance) -> None:
-        worst = self.gateway.worst_cost(size, chat.max_tokens)
+    def _check_first(self, chat: ChatRequest, size: int, allowance: Allowance) -> None:
+        worst = self.gateway.worst_cost(size, chat.max_tokens + chat.thinking_tokens)
         if worst > allowance.cost:
             raise BudgetExhausted("cost", worst, max(0.0, allowance.cost))
         context = self.gateway.context_tokens
-        if context is not None and size + most > context:
+        if context is not None and size + chat.max_tokens > context:
             raise ContextTooLong(
                 f"The prompt has about {size} tokens and {self.model} holds {context} with its "
                 "reply; show it fewer passages or choose a model with a longer context."
@@ -214,7 +215,7 @@ class LLMReasoner:
 
     def _affordable(self, chat: ChatRequest, task: Task[Req, Rep], work: _Work) -> bool:
         size = self._size(chat)
-        worst = self.gateway.worst_cost(size, chat.max_tokens)
+        worst = self.gateway.worst_cost(size, chat.max_tokens + chat.thinking_tokens)
         return work.affords(size + task.max_tokens_out, worst)
 
     def _send(

@@ -162,7 +162,8 @@ def test_thinking_is_neither_read_nor_counted():
     done = perform(made, "answer")
     assert done.value.answer == "Night Ferry"
     assert done.model_calls[0].tokens_out == WordTokens().count(good_text("answer"))
-    assert gateway.requests[0].max_tokens == ANSWER.max_tokens_out + 8_192
+    assert gateway.requests[0].max_tokens == ANSWER.max_tokens_out
+    assert gateway.requests[0].thinking_tokens == 8_192
 
 
 @pytest.mark.parametrize(
