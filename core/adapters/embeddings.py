@@ -54,7 +54,9 @@ class SentenceEmbedder:
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
         import torch
         from sentence_transformers import SentenceTransformer
+        from transformers.utils.logging import disable_progress_bar
 
+        disable_progress_bar()
         torch.set_num_threads(1)
         source = str(packaged_model()) if packaged else self.model
         try:
