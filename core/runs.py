@@ -83,6 +83,8 @@ class RunSpec:
 
 
 MAX_QUESTION = 4_000
+OUTSIDE = "run"
+"""The stage of ``Deps`` outside of any stage."""
 
 
 def execute(
@@ -239,6 +241,8 @@ class _Stamp:
 
     def keep(self, emission: Emit, journal: Recorder) -> list[Step]:
         steps, past = [], self.past
+        outside = emission.stage == OUTSIDE  # belongs to the stage that the run came out of
+        stage = past.stage if outside else emission.stage
         for emitted in emission.events:
             event = _once(emitted, past.shown)
             if event is None:
@@ -250,7 +254,7 @@ class _Stamp:
                 branch=emission.branch,
                 at=self.deps.clock.now(),
                 elapsed_ms=round(1000 * self.deps.ledger.seconds(), 3),
-                stage=emission.stage,
+                stage=stage,
                 usage=self.deps.ledger.usage(),
                 event=event,
             )

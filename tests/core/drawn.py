@@ -1,0 +1,77 @@
+"""Worlds in which the reasoner says what was drawn: for laws that must hold whatever it says."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from core import registry
+from core.errors import RateLimited, RetrieverTimeout
+from core.events import Decided
+from core.ports import Deps, Verification
+from core.types import Frozen
+from tests.core.world import SCRIPT, WordRetriever, deps, run
+
+
+def drawn_world(seed: int) -> Deps:
+    """A world whose verifier, query writer and failures are those of this seed."""
+    chance = random.Random(seed)
+    base = chance.random()
+
+    def near() -> float:
+        return min(1.0, max(0.0, base + chance.uniform(-0.5, 0.5)))
+
+    def verify(request: Any) -> Verification:
+        ids = [p.id for p in request.passages]
+        return Verification(
+            support=near(),
+            conflict=near() if chance.random() < 0.5 else chance.choice((0.0, 1.0)),
+            uncertainty=near(),
+            gap=near(),
+            unhelpful=tuple(i for i in ids if chance.random() < 0.3),
+            draft=chance.choice(("", "Low Tide")),
+        )
+
+    def write_query(request: Any) -> Any:
+        written = SCRIPT["write_query"](request)  # type: ignore[operator]
+        if chance.random() < 0.15:
+            return written.model_copy(update={"nothing_missing": True})
+        return written
+
+    def answer(request: Any) -> Any:
+        if chance.random() < 0.1:
+            return RateLimited("Wait and try again.")
+        return SCRIPT["answer"](request)  # type: ignore[operator]
+
+    class Unsteady(WordRetriever):
+        def search(self, *arguments: Any) -> Any:
+            if chance.random() < 0.1:
+                raise RetrieverTimeout("Too slow; try again later.")
+            return super().search(*arguments) if chance.random() < 0.9 else []
+
+    script = {"verify": verify, "write_query": write_query, "answer": answer}
+    return deps(script, retriever=Unsteady())
+
+
+def drawn_decisions(name: str, runs: int) -> dict[str, list[Frozen]]:
+    """Inputs of a system's decisions in many drawn worlds, by decider."""
+    from core import contracts
+
+    found: dict[str, list[Frozen]] = {d.name: [] for d in registry.system(name).deciders}
+    for seed in range(runs):
+        for step in run(name, drawn_world(seed), **wide(name, seed)):
+            if isinstance(step.event, Decided):
+                found[step.event.decider].append(contracts.decision_inputs(step.event))
+    return found
+
+
+def wide(name: str, seed: int) -> dict[str, Any]:
+    """Settings under which a system goes on for long, where it has such."""
+    fields = registry.system(name).settings.model_fields
+    chance = random.Random(1_000 + seed)
+    wanted = {
+        "answer_threshold": chance.choice((0.5, 0.8, 0.99)),
+        "flip_threshold": chance.choice((0.0, 0.1)),
+        "max_actions": chance.choice((6, 20)),
+    }
+    return {n: v for n, v in wanted.items() if n in fields}
