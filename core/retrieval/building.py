@@ -158,22 +158,25 @@ def build(
     embedder: Embedder,
     stores: VectorStores,
     tracker: Tracker,
+    old: Index | None,
     started: float | None = None,
 ) -> IndexReport:
     """Index the contents of a corpus; the caller holds ``home.writing()``.
+
+    ``old`` is the index in use, None where there is none that can be read.
 
     Raises:
         RunCancelled: stopped; what was embedded is kept for the next time.
         RetrieverError, BadInput: it failed; the index in use is as it was.
     """
     started = time.monotonic() if started is None else started
-    previous = home.manifest()
+    previous = None if old is None else old.manifest
     home.clear(stores)
     version = _version(contents, embedder.model)
     files = tuple(entry.verdict for entry in contents.files)
-    if previous is not None and _up_to_date(home, previous, version, stores):
+    if old is not None and previous is not None and _up_to_date(old, version, stores):
         if previous.files != contents.files:
-            _note_files(home, previous, contents)
+            _note_files(old, contents)
         return IndexReport(
             corpus=contents.id,
             version=version,
@@ -187,7 +190,9 @@ def build(
         )
     folder = home.path / f"index-{version}-{uuid.uuid4().hex[:8]}"
     try:
-        embedded, reused = _build_in(folder, home, contents, version, embedder, stores, tracker)
+        embedded, reused = _build_in(
+            folder, home, contents, version, embedder, stores, tracker, old
+        )
     except OSError as error:
         home.clear(stores)
         if error.errno == errno.ENOSPC:
@@ -242,31 +247,24 @@ def _version(contents: Contents, model: str) -> str:
     )
 
 
-def _up_to_date(home: Home, previous: Manifest, version: str, stores: VectorStores) -> bool:
-    folder = home.current()
+def _up_to_date(old: Index, version: str, stores: VectorStores) -> bool:
+    manifest = old.manifest
     return (
-        folder is not None
-        and previous.version == version
-        and previous.place == stores.place
-        and stores.holds(folder / "chroma", previous.store, previous.passages)
+        manifest.version == version
+        and manifest.place == stores.place
+        and old.is_whole()
+        and stores.holds(old.folder / "chroma", manifest.store, manifest.passages)
     )
 
 
-def _note_files(home: Home, previous: Manifest, contents: Contents) -> None:
+def _note_files(old: Index, contents: Contents) -> None:
     """Keep new verdicts on files that changed nothing in the index."""
-    folder = home.current()
-    assert folder is not None
-    documents = contents.write_documents(folder)
-    _write_manifest(
-        folder,
-        previous.model_copy(
-            update={
-                "files": contents.files,
-                "documents": documents,
-                "updated_at": datetime.now(UTC),
-            }
-        ),
-    )
+    changes = {
+        "files": contents.files,
+        "documents": contents.write_documents(old.folder),
+        "updated_at": datetime.now(UTC),
+    }
+    _write_manifest(old.folder, old.manifest.model_copy(update=changes))
 
 
 def _write_manifest(folder: Path, manifest: Manifest) -> None:
@@ -283,12 +281,13 @@ def _build_in(
     embedder: Embedder,
     stores: VectorStores,
     tracker: Tracker,
+    old: Index | None,
 ) -> tuple[int, int]:
     """Make a whole index in ``folder``; returns how many texts were embedded and reused."""
     passages = list(contents.passages)
     texts = _texts(passages)
     unfinished = home.path / "vectors"
-    cache = VectorCache(unfinished, embedder.model, _previous_vectors(home, embedder))
+    cache = VectorCache(unfinished, embedder.model, _previous_vectors(old, embedder))
     try:
         embedded, wanted = _embed(texts.all(), cache, embedder, tracker)
     except DimensionChanged:
@@ -308,11 +307,10 @@ def _build_in(
     LexicalIndex.build(texts.passages).save(folder / "lexical")
     _store(folder, name, passages, stores, tracker)
     created = datetime.now(UTC)
-    previous = home.manifest()
     manifest = Manifest(
         id=contents.id,
         version=version,
-        created_at=created if previous is None else previous.created_at,
+        created_at=created if old is None else old.manifest.created_at,
         updated_at=created,
         embedder=EmbedderIdentity(model=embedder.model, dimension=dimension),
         chunking=contents.chunking,
@@ -341,14 +339,9 @@ def _texts(passages: Sequence[Passage]) -> _Texts:
     )
 
 
-def _previous_vectors(home: Home, embedder: Embedder) -> VectorTable | None:
-    folder, manifest = home.current(), home.manifest()
-    if folder is None or manifest is None or manifest.embedder.model != embedder.model:
-        return None
-    try:
-        return VectorTable.open(folder / "vectors")
-    except (OSError, ValueError):
-        return None
+def _previous_vectors(old: Index | None, embedder: Embedder) -> VectorTable | None:
+    same = old is not None and old.manifest.embedder.model == embedder.model
+    return old.table if old is not None and same else None
 
 
 def _embed(

@@ -7,8 +7,8 @@ value says that a passage scores like the best matches inside this corpus do.
 
 from __future__ import annotations
 
+import hashlib
 import math
-import random
 from collections.abc import Sequence
 
 import numpy as np
@@ -50,24 +50,23 @@ def fit(scores: Sequence[float]) -> Calibration:
 
 
 def pseudo_queries(passages: Sequence[Passage]) -> list[tuple[int, str]]:
-    """Up to ``QUERIES`` sentences of the corpus as (row of its passage, sentence).
+    """Up to ``QUERIES`` sentences of the corpus as (row of its passage, sentence), one a passage.
 
-    The same for the same passages in the same order; one sentence of a passage, as long as
-    there are passages enough.
+    Drawn by seeded hashes of passage and sentence, so that the same corpus gives the same ones
+    and a few new documents exchange only a few.
     """
-    chooser = random.Random(SEED)
-    order = list(range(len(passages)))
-    chooser.shuffle(order)
     found: list[tuple[int, str]] = []
-    for row in order:
+    for row in sorted(range(len(passages)), key=lambda row: _draw(passages[row].id)):
         if len(found) == QUERIES:
             break
         text = passages[row].text
-        spans = list(sentence_spans(text))
-        chooser.shuffle(spans)
-        for start, end in spans:
-            sentence = text[start:end][:MAX_CHARACTERS]
+        sentences = [text[start:end][:MAX_CHARACTERS] for start, end in sentence_spans(text)]
+        for sentence in sorted(sentences, key=_draw):
             if len(set(content_terms(sentence))) >= MIN_TERMS:
                 found.append((row, sentence))
                 break
     return found
+
+
+def _draw(text: str) -> bytes:
+    return hashlib.sha256(f"{SEED} {text}".encode("utf-8", "surrogatepass")).digest()

@@ -90,6 +90,8 @@ class DenseIndex:
 
     def cosines(self, vector: FloatArray, rows: Rows) -> Scores:
         """Exact cosines of some rows, rounded to ``DECIMALS``, shape (len(rows),)."""
+        if not len(rows):
+            return np.zeros(0)
         # einsum sums each row by itself: a row's cosine does not depend on the rows beside it.
         vectors = self._table[self._table_rows[rows]].astype(np.float64)
         cosines: Scores = np.einsum("ij,j->i", vectors, vector.astype(np.float64))

@@ -48,7 +48,7 @@ class Index:
         self._store: VectorStore | None = None
         try:
             self._passages = read_passages(folder)
-            self._table = VectorTable.open(folder / "vectors")
+            self.table = VectorTable.open(folder / "vectors")
             self._rows: Rows = np.load(folder / "passage_rows.npy", allow_pickle=False)
             self._sentence_rows: Rows = np.load(folder / "sentence_rows.npy", allow_pickle=False)
             self._sentence_ends: Rows = np.load(folder / "sentence_ends.npy", allow_pickle=False)
@@ -79,6 +79,13 @@ class Index:
                 "choose that embedder again."
             )
         return cls(folder, manifest, embedder, stores)
+
+    def is_whole(self) -> bool:
+        """Whether its parts that are read at their first use are there."""
+        try:
+            return self.lexical.size == len(self._passages)
+        except StaleIndex:
+            return False
 
     @property
     def corpus(self) -> CorpusRef:
@@ -152,7 +159,7 @@ class Index:
     @cached_property
     def dense(self) -> DenseIndex:
         """Cosines over the rows."""
-        return DenseIndex(self._table.vectors, self._rows, self._row_of, self._opened_store)
+        return DenseIndex(self.table.vectors, self._rows, self._row_of, self._opened_store)
 
     def _opened_store(self) -> VectorStore:
         with self._lock:
@@ -189,7 +196,7 @@ class Index:
 
     def remember_query(self, query: str, row: int) -> None:
         """Use the stored vector at a row of the vector table for a query."""
-        self._keep(query, self._table.vectors[row])
+        self._keep(query, self.table.vectors[row])
 
     def _keep(self, query: str, vector: FloatArray) -> None:
         with self._lock:
@@ -229,14 +236,14 @@ class Index:
         if not self.manifest.sentences:
             return None
         start = self._sentence_ends[row - 1] if row else 0
-        vectors: FloatArray = self._table.vectors[
+        vectors: FloatArray = self.table.vectors[
             self._sentence_rows[start : self._sentence_ends[row]]
         ]
         return vectors
 
     def passage_vectors(self) -> FloatArray:
         """Unit vectors of all passages by row, shape (passages, dimension)."""
-        vectors: FloatArray = self._table.vectors[self._rows]
+        vectors: FloatArray = self.table.vectors[self._rows]
         return vectors
 
     def close(self) -> None:

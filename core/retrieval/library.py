@@ -20,7 +20,7 @@ from typing import Literal
 
 from core.errors import BadInput, IndexMismatch, RetrieverError, StaleIndex
 from core.retrieval.building import Home, IndexReport, build
-from core.retrieval.corpus import of_folder, of_passages
+from core.retrieval.corpus import Contents, of_folder, of_passages
 from core.retrieval.dense import VectorStores
 from core.retrieval.index import Index
 from core.retrieval.loading import NOT_DOCUMENTS
@@ -139,7 +139,7 @@ class Library:
         with corpus.home.writing(corpus.name), Parser(parse_seconds) as parser:
             previous = self._previous(corpus)
             contents = of_folder(corpus.name, corpus.source, previous, parser, tracker)
-            return build(corpus.home, contents, self.embedder, self.stores, tracker, started)
+            return self._build(corpus, contents, tracker, previous, started)
 
     def index_passages(
         self,
@@ -158,8 +158,9 @@ class Library:
         corpus = self._own(name, "pool")
         tracker = Tracker(progress, cancelled)
         with corpus.home.writing(name):
-            contents = of_passages(name, passages, self._previous(corpus))
-            return build(corpus.home, contents, self.embedder, self.stores, tracker, started)
+            previous = self._previous(corpus)
+            contents = of_passages(name, passages, previous)
+            return self._build(corpus, contents, tracker, previous, started)
 
     def open(self, name_or_path: str | Path) -> Index:
         """The index of a corpus, as it is; neither embedder nor vector store is loaded.
@@ -341,6 +342,16 @@ class Library:
             return Index(folder, manifest, self.embedder, self.stores)
         except RetrieverError:
             return None
+
+    def _build(
+        self,
+        corpus: _Corpus,
+        contents: Contents,
+        tracker: Tracker,
+        previous: Index | None,
+        started: float,
+    ) -> IndexReport:
+        return build(corpus.home, contents, self.embedder, self.stores, tracker, previous, started)
 
     def _summary(self, corpus: _Corpus) -> CorpusSummary:
         manifest = corpus.home.manifest()

@@ -29,8 +29,9 @@ class IndexRetriever:
     def search(self, query: str, k: int, channel: Channel, access: Access) -> list[Scored]:
         """The best ``k`` passages that ``access`` allows, best first, ties by passage id.
 
-        A lexical hit shares a term with the query. Fused hits carry both channels' own scores,
-        a lexical one of 0 where no term is shared.
+        A lexical hit shares a term with the query. Fused hits come from the best ``DEPTH`` of
+        each channel and carry both channels' own scores, a lexical one of 0 where no term is
+        shared.
         """
         allowed = self._index.allowed(access)
         if k <= 0 or not query.strip():
@@ -45,10 +46,9 @@ class IndexRetriever:
         return self._fused(query, k, allowed)
 
     def _fused(self, query: str, k: int, allowed: Mask | None) -> list[Scored]:
-        depth = max(DEPTH, k)
         lexical = self._index.lexical.scores(query)
-        dense_rows, _ = self._dense(query, depth, allowed)
-        lists = [best(lexical, depth, allowed).tolist(), dense_rows.tolist()]
+        dense_rows, _ = self._dense(query, DEPTH, allowed)
+        lists = [best(lexical, DEPTH, allowed).tolist(), dense_rows.tolist()]
         fused = reciprocal_rank(lists)[:k]
         rows = np.array([row for row, _ in fused], dtype=np.intp)
         cosines = self._index.dense.cosines(self._index.query_vector(query), rows)

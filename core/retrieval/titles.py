@@ -53,7 +53,7 @@ class TitleIndex:
 
     def count(self, alias: str) -> int:
         """How many passages have a title with this alias."""
-        return self._counts[alias] if alias in self._counts else 0
+        return self._counts.get(alias, 0)
 
     def find(self, text: str, tokens: list[Token] | None = None) -> list[tuple[int, int, str]]:
         """Mentions in a text: ``(start, end, alias)`` in order, not overlapping."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from core.errors import StaleIndex
 from core.ports import FloatArray
@@ -15,6 +17,13 @@ from core.retrieval.tokenizer import content_terms
 from core.types import Passage, digest
 
 DIMENSION = 32
+
+
+@cache
+def direction(term: str, dimension: int) -> npt.NDArray[np.float64]:
+    """A seeded direction."""
+    seed = int.from_bytes(hashlib.sha256(term.encode()).digest()[:8], "big")
+    return np.random.default_rng(seed).standard_normal(dimension)
 
 
 class HashedWords:
@@ -33,8 +42,7 @@ class HashedWords:
     def _vector(self, text: str) -> FloatArray:
         total = np.full(self.dimension, 1e-3)
         for term in content_terms(text):
-            seed = int.from_bytes(hashlib.sha256(term.encode()).digest()[:8], "big")
-            total += np.random.default_rng(seed).standard_normal(self.dimension)
+            total += direction(term, self.dimension)
         return (total / np.linalg.norm(total)).astype(np.float32)
 
 
@@ -62,8 +70,9 @@ class MemoryStore:
         return len(self.vectors)
 
     def nearest(self, vector: FloatArray, n: int) -> list[str]:
-        order = sorted(self.vectors, key=lambda i: -float(self.vectors[i] @ vector))
-        return order[:n]
+        ids = list(self.vectors)
+        cosines = np.stack(list(self.vectors.values())) @ vector
+        return [ids[row] for row in np.argsort(-cosines)[:n]]
 
     def close(self) -> None:
         pass
