@@ -13,32 +13,11 @@ import pytest
 
 from core import jsonl, registry, wiring
 from core.cli.main import main
-from core.errors import BadInput
 from core.events import Step
 from core.journal import Journal
 from core.replay import replay
+from tests.core.bench import Bench
 from tests.core.world import QUESTION, WordRetriever, deps, run
-
-
-class Bench:
-    """The small world in place of the real corpora and reasoners; the journal is the real one."""
-
-    world: Callable[[], Any] = staticmethod(deps)
-    default: Path
-
-    def __init__(self, journal_dir: Path | None = None) -> None:
-        self.journal = Journal(journal_dir or self.default)
-        self.library = self
-
-    def ensure(self, corpus: str, progress: Any) -> str:
-        if corpus != "world":
-            raise BadInput(f"Unknown corpus {corpus!r}.")
-        return corpus
-
-    def deps_over(self, index: Any, model: str, api_base: str | None = None) -> Any:
-        if model != "extractive":
-            raise BadInput(f"No key is set for {model}.")
-        return Bench.world()
 
 
 @pytest.fixture(autouse=True)
