@@ -35,6 +35,7 @@ class SentenceEmbedder:
         self.model = model
         self._loaded: Any = None
         self._lock = threading.Lock()
+        self._encoding = threading.Lock()
 
     def load(self) -> Any:
         """The loaded model.
@@ -56,7 +57,7 @@ class SentenceEmbedder:
         from sentence_transformers import SentenceTransformer
         from transformers.utils.logging import disable_progress_bar
 
-        disable_progress_bar()
+        disable_progress_bar()  # type: ignore[no-untyped-call]
         torch.set_num_threads(1)
         source = str(packaged_model()) if packaged else self.model
         try:
@@ -73,14 +74,17 @@ class SentenceEmbedder:
         return int(self.load().get_embedding_dimension())
 
     def encode(self, texts: Sequence[str]) -> FloatArray:
-        """Unit vectors, shape (len(texts), dimension), float32."""
+        """Unit vectors, shape (len(texts), dimension), float32; one thread at a time, since a
+        tokenizer that pads cannot be shared."""
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
-        vectors: FloatArray = self.load().encode(
-            list(texts),
-            batch_size=BATCH,
-            normalize_embeddings=True,
-            convert_to_numpy=True,
-            show_progress_bar=False,
-        )
+        model = self.load()
+        with self._encoding:
+            vectors: FloatArray = model.encode(
+                list(texts),
+                batch_size=BATCH,
+                normalize_embeddings=True,
+                convert_to_numpy=True,
+                show_progress_bar=False,
+            )
         return np.asarray(vectors, dtype=np.float32)

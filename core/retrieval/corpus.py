@@ -9,7 +9,7 @@ from pathlib import Path
 from core.errors import BadInput
 from core.retrieval.chunking import chunk
 from core.retrieval.index import Index
-from core.retrieval.loading import Document, FileVerdict, load, scan
+from core.retrieval.loading import Document, load, scan
 from core.retrieval.manifest import Chunking, DocumentEntry, FileEntry
 from core.retrieval.parsing import Parser
 from core.retrieval.progress import Tracker
@@ -63,11 +63,8 @@ def of_folder(
         tracker.step("reading", done, len(folder.files))
         try:
             fingerprint = folder.fingerprint(source)
-        except OSError as error:
-            reason = f"it cannot be opened ({error.strerror or error})"
-            verdict = FileVerdict(file=source.id, status="skipped", reason=reason)
-            entries.append(FileEntry(verdict=verdict))
-            continue
+        except OSError:  # loading says why
+            fingerprint = ""
         kept = known.get(fingerprint)
         if kept is not None and previous is not None:
             verdict = kept.verdict
@@ -78,6 +75,7 @@ def of_folder(
             verdict, found = loaded.verdict, list(loaded.documents)
             passages.update((document.id, chunk(document)) for document in found)
             fresh.update(document.id for document in found)
+            fingerprint = "" if loaded.again else fingerprint
         documents.extend(found)
         file_of.update((document.id, verdict.file) for document in found)
         entries.append(FileEntry(verdict=verdict, fingerprint=fingerprint))

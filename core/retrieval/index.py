@@ -42,7 +42,6 @@ class Index:
         self.folder, self.manifest = folder, manifest
         self._embedder, self._stores = embedder, stores
         self._lock = threading.RLock()
-        self._encode_lock = threading.Lock()
         self._queries: OrderedDict[str, FloatArray] = OrderedDict()
         self._masks: OrderedDict[Access, Mask] = OrderedDict()
         self._store: VectorStore | None = None
@@ -169,13 +168,12 @@ class Index:
             return self._store
 
     def encode(self, texts: Sequence[str]) -> FloatArray:
-        """Unit vectors of texts, shape (len(texts), dimension); one thread at a time.
+        """Unit vectors of texts, shape (len(texts), dimension).
 
         Raises:
             IndexMismatch: the embedder's vectors have another dimension than the index's.
         """
-        with self._encode_lock:
-            vectors = self._embedder.encode(texts)
+        vectors = self._embedder.encode(texts)
         expected = self.manifest.embedder.dimension
         if len(texts) and self.manifest.passages and vectors.shape[1] != expected:
             raise IndexMismatch(

@@ -25,7 +25,7 @@ from core.retrieval.metadata import (
     read_sidecar,
 )
 from core.retrieval.names import document_id, printable, title_of
-from core.retrieval.parsing import Parser
+from core.retrieval.parsing import UNFINISHED, Parser
 from core.retrieval.records import records
 from core.types import Frozen, Metadata, digest
 
@@ -75,10 +75,12 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The documents of one file (none: it was skipped) and its verdict."""
+    """The documents of one file (none: it was skipped) and its verdict. ``again``: it may come
+    out differently the next time, though the file stays as it is."""
 
     documents: tuple[Document, ...]
     verdict: FileVerdict
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +146,11 @@ def scan(root: Path) -> Folder:
                 files.append(SourceFile(here / name, relative, document_id(relative)))
         if len(files) > MAX_FILES:
             raise BadInput(f"The folder holds more than {MAX_FILES:,} files; choose a smaller one.")
+    ids: set[str] = set()
+    for file in files:
+        if file.id in ids:
+            skipped.append(_skip(file.name, f"another file is known as {file.id!r}; rename it"))
+        ids.add(file.id)
     sidecar = Sidecar()
     if (real / "metadata.csv").is_file():
         sidecar = read_sidecar(real / "metadata.csv", {file.name for file in files})
@@ -151,7 +158,8 @@ def scan(root: Path) -> Folder:
             skipped.append(
                 FileVerdict(file="metadata.csv", status="warning", reason=sidecar.problem)
             )
-    return Folder(real, tuple(sorted(files, key=lambda f: f.id)), tuple(skipped), sidecar)
+    chosen = {file.id: file for file in reversed(files)}
+    return Folder(real, tuple(chosen[i] for i in sorted(chosen)), tuple(skipped), sidecar)
 
 
 def load(source: SourceFile, folder: Folder, parser: Parser) -> Loaded:
@@ -162,9 +170,10 @@ def load(source: SourceFile, folder: Folder, parser: Parser) -> Loaded:
         if not documents:
             raise BadInput("it has no text")
     except BadInput as error:
-        return Loaded((), _skip(source.name, error.message))
+        return Loaded((), _skip(source.name, error.message), error.reason_code == UNFINISHED)
     except OSError as error:
-        return Loaded((), _skip(source.name, f"it cannot be opened ({error.strerror or error})"))
+        reason = f"it cannot be opened ({error.strerror or error})"
+        return Loaded((), _skip(source.name, reason), again=True)
     except Exception as error:  # one bad file must never stop the rest
         return Loaded((), _skip(source.name, f"it cannot be read ({type(error).__name__})"))
     verdict = FileVerdict(

@@ -18,6 +18,8 @@ from core.types import Frozen
 
 WORKER = Path(__file__).with_name("parser_worker.py")
 SECONDS = 30.0
+UNFINISHED = "parse_unfinished"
+"""Reason code where the worker ran out of time or died: another try may end well."""
 
 
 class Parsed(Frozen):
@@ -65,12 +67,14 @@ class Parser:
             line = self._replies.get(timeout=self.seconds)
         except queue.Empty:
             self.close()
-            raise BadInput(f"reading it took longer than {self.seconds:g} s") from None
+            raise BadInput(
+                f"reading it took longer than {self.seconds:g} s", code=UNFINISHED
+            ) from None
         except OSError:
             line = ""
         if not line:
             self.close()
-            raise BadInput("the reader stopped on it; it is damaged or too large")
+            raise BadInput("the reader stopped on it; it is damaged or too large", code=UNFINISHED)
         reply = json.loads(line)
         if "refused" in reply:
             raise BadInput(whole_characters(reply["refused"]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -26,7 +27,7 @@ def sentence_texts(passage: Passage, spans: Spans) -> list[str]:
 
 
 class CorpusTextView:
-    """``ports.TextView`` over a corpus in memory.
+    """``ports.TextView`` over a corpus in memory; safe to use from several threads.
 
     ``vectors`` maps a passage digest to its sentence vectors where the index holds them; other
     passages are encoded when first asked for. Two bounded caches keep recent encodings.
@@ -41,6 +42,7 @@ class CorpusTextView:
     ) -> None:
         """``frequencies``: how many passages each index term occurs in, counted if not given."""
         self._encode_many = encode
+        self._lock = threading.Lock()
         self._vectors = vectors or {}
         counted: Counter[str] = Counter()
         titles = []
@@ -57,21 +59,27 @@ class CorpusTextView:
 
     def encode(self, texts: Sequence[str]) -> FloatArray:
         """Unit vectors, shape (len(texts), dimension); recent texts come from memory."""
-        missing = [t for t in dict.fromkeys(texts) if t not in self._texts]
-        fresh = dict(zip(missing, self._encode_many(missing), strict=True)) if missing else {}
-        rows = [fresh[t] if t in fresh else self._texts[t] for t in texts]
-        for text, row in fresh.items():
-            self._texts[text] = row
-        while len(self._texts) > ENCODED_TEXTS_KEPT:
-            self._texts.popitem(last=False)
+        with self._lock:
+            known = {text: self._texts[text] for text in texts if text in self._texts}
+            for text in known:
+                self._texts.move_to_end(text)
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        if missing:
+            known.update(zip(missing, self._encode_many(missing), strict=True))
+            with self._lock:
+                self._texts.update((text, known[text]) for text in missing)
+                while len(self._texts) > ENCODED_TEXTS_KEPT:
+                    self._texts.popitem(last=False)
+        rows = [known[text] for text in texts]
         return np.stack(rows) if rows else np.zeros((0, 0), dtype=np.float32)
 
     def sentence_vectors(self, passage: Passage) -> tuple[Spans, FloatArray]:
         """Sentence spans of the passage's text and their unit vectors."""
         key = (passage.title, passage.text)
-        if key in self._sentences:
-            self._sentences.move_to_end(key)
-            return self._sentences[key]
+        with self._lock:
+            if key in self._sentences:
+                self._sentences.move_to_end(key)
+                return self._sentences[key]
         spans = sentence_spans(passage.text)
         vectors = self._vectors.get(passage.digest) if passage.digest else None
         if vectors is None or len(vectors) != len(spans):
@@ -80,9 +88,10 @@ class CorpusTextView:
                 if spans
                 else np.zeros((0, 0), dtype=np.float32)
             )
-        self._sentences[key] = (spans, vectors)
-        if len(self._sentences) > ENCODED_PASSAGES_KEPT:
-            self._sentences.popitem(last=False)
+        with self._lock:
+            self._sentences[key] = (spans, vectors)
+            if len(self._sentences) > ENCODED_PASSAGES_KEPT:
+                self._sentences.popitem(last=False)
         return spans, vectors
 
     def idf(self, term: str) -> float:

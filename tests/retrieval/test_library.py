@@ -20,6 +20,7 @@ from core.retrieval.progress import Progress
 from core.retrieval.sentences import sentence_spans
 from core.retrieval.textview import sentence_texts
 from core.types import Access, Passage
+from tests.retrieval import pdfs
 from tests.retrieval.world import (
     LIGHTHOUSES,
     HashedWords,
@@ -181,6 +182,21 @@ def test_every_file_has_a_verdict_and_a_bad_one_stops_nothing(tmp_path: Path, fo
     }
     summary = lib.summary(lib.list()[-1].name)
     assert (summary.documents, summary.skipped, summary.warnings) == (4, 2, 1)
+
+
+def test_a_file_that_took_too_long_is_tried_again_and_one_without_text_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {"a.pdf": pdfs.pdf("A lamp."), "b.pdf": pdfs.pdf("")}
+    root = write(tmp_path / "pdfs", files)
+    lib = library(tmp_path)
+    first = lib.index(root, parse_seconds=0.001)
+    assert [v.reason for v in first.files] == ["reading it took longer than 0.001 s"] * 2
+    assert lib.index(root).added == ("a.pdf",)
+    read: list[str] = []
+    monkeypatch.setattr("core.retrieval.corpus.load", lambda source, *_: read.append(source.name))
+    assert not lib.index(root).changed
+    assert read == []
 
 
 def test_a_new_verdict_without_a_new_document_is_kept(tmp_path: Path, folder: Path) -> None:

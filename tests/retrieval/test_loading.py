@@ -374,3 +374,12 @@ def test_a_fingerprint_tells_every_change(tmp_path: Path) -> None:
     assert fingerprint({"b.txt": "B."}) == first
     assert fingerprint({"metadata.csv": "document,title\na.txt,New\n"}) != first
     assert fingerprint({"a.txt": "A!", "metadata.csv": "document,title\n"}) != first
+
+
+def test_of_two_files_with_one_id_the_second_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.retrieval.loading.document_id", lambda name: "same.txt")
+    documents, verdicts = load_all(write(tmp_path, {"a.txt": "A.", "b.txt": "B."}))
+    assert [d.text for d in documents.values()] == ["A."]
+    assert "rename it" in verdicts["b.txt"].reason
