@@ -9,12 +9,21 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
 from core import registry
-from core.errors import BadInput, JournalError, RagError, RunCancelled
+from core.errors import (
+    AuthenticationFailed,
+    BadInput,
+    JournalFull,
+    ModelTimeout,
+    RagError,
+    RateLimited,
+    RetrieverTimeout,
+    RunCancelled,
+)
 from core.evaluation.losses import lost_at
 from core.evaluation.metrics import (
     Gold,
@@ -39,6 +48,12 @@ from core.types import Access, CorpusRef, Frozen, Passage, digest
 log = logging.getLogger(__name__)
 
 BACKENDS = ("loky", "ray", "dask")
+CODE = frozenset({".py", ".json", ".toml", ".txt", ".md"})
+TRANSIENT = frozenset(
+    error.code
+    for error in (RetrieverTimeout, ModelTimeout, RateLimited, AuthenticationFailed, JournalFull)
+) | {"internal_error"}
+"""Branches of runs that are made again when the evaluation is started again."""
 _BATCH = 8
 
 
@@ -80,6 +95,7 @@ class Job:
     seed: int
     fault: Fault | None
     probe: bool
+    code: str
 
     @property
     def key(self) -> Key:
@@ -93,7 +109,7 @@ class Job:
                 [self.question.id, self.question.question, self.question.tenant],
                 [self.system, self.settings.model_dump(mode="json")],
                 [corpus.id, corpus.version, self.model],
-                [self.seed, self.probe, attempt],
+                [self.seed, self.probe, self.code, attempt],
                 self.fault and [self.fault.name, self.fault.stage],
             ]
         )
@@ -191,8 +207,27 @@ def _imported(module: str, package: str) -> Any:
 
 @lru_cache(maxsize=2)
 def opened(world: World) -> Deps:
-    """The world's ports, opened once a process."""
-    return world.open()
+    """The world's ports, opened once a process, with what they load at their first use loaded, so
+    that it is no part of the first run's seconds."""
+    deps = world.open()
+    deps.retriever.search("warm up", 1, "fused", deps.access)
+    return deps
+
+
+@cache
+def code_digest() -> str:
+    """Digest of the code that a run is made by, and of what is fitted and written beside it.
+
+    A finished run of other code is no result of this one.
+    """
+    root = Path(__file__).resolve().parents[1]
+    apart = {root / "evaluation", root / "cli", root / "export"}
+    files = [
+        path
+        for path in sorted(root.rglob("*"))
+        if path.suffix in CODE and (path.name == "probe.py" or not apart & set(path.parents))
+    ]
+    return digest([[str(p.relative_to(root)), digest(p.read_text("utf-8"))] for p in files])
 
 
 @lru_cache(maxsize=2)
@@ -211,7 +246,7 @@ def _perform(
         steps = _kept(journal, run_id)
         if steps is None:
             break
-        if _is_finished(steps):
+        if _is_result(steps, job):
             return job.key, measure(steps, job, deps.tokens), False
         attempt += 1
     steps = _run(job, deps, journal, run_id, cancelled)
@@ -225,9 +260,11 @@ def _kept(journal: Journal, run_id: str) -> list[Step] | None:
         return None
 
 
-def _is_finished(steps: Sequence[Step]) -> bool:
+def _is_result(steps: Sequence[Step], job: Job) -> bool:
     end = steps[-1].event
-    return isinstance(end, RunFinished) and end.terminal != "cancelled"
+    if not isinstance(end, RunFinished) or end.terminal == "cancelled":
+        return False
+    return job.fault is not None or end.branch not in TRANSIENT
 
 
 def _run(
@@ -250,16 +287,27 @@ def _run(
     steps: list[Step] = []
     try:
         steps.extend(execute(spec, deps, journal, cancelled))
-    except JournalError:
+    except RagError:
         raise
-    except Exception:
+    except Exception as error:
         # ``execute`` journals a fault of ours as a failed run before it raises it.
         kept = _kept(journal, run_id)
-        if kept is None or not _is_finished(kept):
+        if kept is None or not isinstance(kept[-1].event, RunFinished):
             raise
         steps = kept
-        log.exception("Run %s of %s ended in an internal error", run_id, job.key)
+        _tell(error, run_id, job.key)
     return steps
+
+
+_told: set[str] = set()
+
+
+def _tell(error: Exception, run_id: str, key: Key) -> None:
+    """Log an internal error, and where it came from the first time."""
+    what = f"{type(error).__name__}: {error}"
+    trace = error if what not in _told else None
+    _told.add(what)
+    log.error("Run %s of %s ended in an internal error: %s", run_id, key, what, exc_info=trace)
 
 
 def measure(steps: Sequence[Step], job: Job, tokens: TokenCounter) -> Row:

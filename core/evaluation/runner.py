@@ -16,7 +16,7 @@ from pydantic import JsonValue
 from core import registry
 from core.errors import BadInput
 from core.evaluation.gold import resolve_gold
-from core.evaluation.jobs import Job, OnProgress, World, opened, results
+from core.evaluation.jobs import Job, OnProgress, World, code_digest, opened, results
 from core.evaluation.probe import PROBED_SYSTEMS
 from core.evaluation.questions import Question, load_questions
 from core.evaluation.store import Evaluation, Manifest, gold_json
@@ -83,6 +83,7 @@ def evaluate(
                 seed=seed,
                 fault=injected,
                 probe=probe and name in PROBED_SYSTEMS,
+                code=code_digest(),
             )
             for q in asked
             for name in names

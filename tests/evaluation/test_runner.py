@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from core.errors import BadInput, RagError, RunCancelled
+from core.evaluation import runner
 from core.evaluation.jobs import Progress
 from core.evaluation.results import COLUMNS, Row
 from core.evaluation.runner import evaluate
@@ -155,6 +156,22 @@ def test_a_fault_strikes_and_is_a_row_like_others(tmp_path: Path) -> None:
     assert {r.terminal for r in evaluation.rows} == {"failed"}
     assert evaluation.rows[0].lost_at == "failed"
     assert run(tmp_path, ["static"]).rows[0].terminal == "answered"
+
+
+def test_runs_that_failed_for_a_reason_that_passes_are_made_again(tmp_path: Path) -> None:
+    broken = run(tmp_path, ["static"], world=BrokenWorld())
+    mended = run(tmp_path, ["static"])
+    by_id = {r.question_id: r for r in mended.rows}
+    assert (by_id["band"].terminal, by_id["band"].em) == ("answered", 1)
+    kept = {r.run_id for r in broken.rows if r.terminal != "failed"}
+    assert kept <= {r.run_id for r in mended.rows}
+
+
+def test_runs_of_other_code_are_no_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = run(tmp_path, ["static"])
+    monkeypatch.setattr(runner, "code_digest", lambda: "changed")
+    again = run(tmp_path, ["static"])
+    assert {r.run_id for r in first.rows}.isdisjoint(r.run_id for r in again.rows)
 
 
 def test_an_error_of_ours_fails_its_runs_and_not_the_evaluation(
