@@ -6,7 +6,7 @@ what the passage's first sentence says that it is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 
 from core.reasoning.extractive.features import PassageParse
@@ -75,6 +75,29 @@ def name_kinds(key: str) -> Kinds:
     elif len(parts) <= 3 and lettered:
         found["person"] = WEAK
     return found
+
+
+@cache
+def _members(head: str) -> frozenset[str]:
+    """The closed list that the head noun of a question names; empty: there is none."""
+    lists = {
+        "countri": ("countries", "country_phrases"),
+        "nation": ("countries", "country_phrases"),
+        "state": ("us_states", "us_state_phrases", "states", "state_phrases"),
+        "provinc": ("states", "state_phrases"),
+        "contin": ("continents",),
+        "languag": ("languages",),
+    }
+    return frozenset().union(*(words("names", n) for n in lists.get(head, ())))
+
+
+def listed(key: str, heads: Iterable[str]) -> float:
+    """1 if the name is of the closed list that a head noun names ("which *country*"), -1 if
+    it is not; 0 for no list."""
+    known = [m for m in (_members(h) for h in heads) if m]
+    if not known:
+        return 0.0
+    return 1.0 if any(key in m for m in known) else -1.0
 
 
 def context_kind(tokens: Sequence[Token], first: int, last: int) -> tuple[Kind | None, Kind | None]:

@@ -14,6 +14,7 @@ from core.retrieval.tokenizer import STOP_WORDS, Token, stem, tokenize
 
 Form = Literal["span", "yes_no", "choice"]
 Kind = Literal["person", "place", "org", "work", "date", "number", "nationality", "language", "any"]
+Life = Literal["", "birth", "death"]
 Wh = Literal["who", "when", "where", "what", "which", "how_many", "how", "why", "none"]
 
 _WH = frozenset(["who", "whom", "whose", "when", "where", "what", "which", "how", "why"])
@@ -52,6 +53,9 @@ _TYPE_NOUNS = frozenset(
         "word",
     ]
 )
+_TYPES = frozenset(["kind", "type", "sort", "genre", "category", "class"])
+_BIRTH = frozenset(["born", "birth", "birthday", "birthdate", "old", "age", "birthplace"])
+_DEATH = frozenset(["die", "died", "death", "dead", "buried"])
 _OR = regex.compile(r"\bor\b", regex.IGNORECASE)
 _CLAUSE = regex.compile(r"[.!?]\s+(?=\S)")
 MAX_HEAD_TOKENS = 6
@@ -66,7 +70,8 @@ class Analysis:
     wh-phrase; ``measure``: the stem after "how many/much" or of a measured quality;
     ``related``: stem -> strength in (0, 1] of synonyms of the question's words; ``form`` and
     ``wh`` as typed; ``wants_name``: asks what something is called; ``cloze``: a statement to be
-    completed; ``span``: token range of the wh-phrase; ``plural``: asks for several.
+    completed; ``span``: token range of the wh-phrase; ``plural``: asks for several;
+    ``type_of``: for a kind of something, not its name; ``life``: whether it turns on a birth or a death.
     """
 
     form: Form
@@ -79,6 +84,8 @@ class Analysis:
     wants_name: bool
     cloze: bool
     plural: bool
+    type_of: bool
+    life: Life
     span: tuple[int, int]
 
 
@@ -114,6 +121,8 @@ def analyse(question: str) -> Analysis:
         wants_name=bool(named & set(surfaces)),
         cloze=at is None and form == "span",
         plural=_plural(tokens, phrase, at),
+        type_of=not _TYPES.isdisjoint(surfaces[at or 0 : (at or 0) + 4]),
+        life="birth" if _BIRTH & set(surfaces) else "death" if _DEATH & set(surfaces) else "",
         span=(at or 0, end),
     )
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -91,7 +91,7 @@ def pool_of(scene: Scene, w: FloatArray) -> tuple[Pool, tuple[str, ...]]:
         probability *= ranked.p1
     filled.append(_fill(hops[-1], answers))
     hop_ = Hop(scene.asking(filled[-1]), tuple(keys), probability)
-    analysis = analyse(scene.question)
+    analysis = replace(analyse(scene.question), life=analyse(hops[-1]).life)
     return Pool(scene, analysis, facets_of(scene).asked, hop_), tuple(filled)
 
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from core.ports import FloatArray
 from core.reasoning.extractive.candidates import Candidate
 from core.reasoning.extractive.features import Scene, SentenceFeatures
-from core.reasoning.extractive.kinds import title_kinds
+from core.reasoning.extractive.kinds import listed, title_kinds
 from core.reasoning.extractive.question import Analysis
 from core.reasoning.extractive.relations import SYNONYM_WEIGHT, related
 from core.reasoning.extractive.table import KINDS, STATIC, Table, table
@@ -77,6 +77,18 @@ FIT = [
     "plural_joined",
     "full_date",
     "year_asked",
+    "listed",
+    "unlisted",
+    "type_noun",
+    "type_name",
+    "echo_title",
+    "echo_name",
+    "born_first",
+    "died_second",
+    "born_second",
+    "died_first",
+    "unit_fit",
+    "unit_clash",
 ]
 MULTI = [
     *SENTENCE,
@@ -129,6 +141,25 @@ _MULTI_TO = np.array([INDEX[f"multi_{n}"] for n in MULTI])
 _CROSS_FROM = {kind: np.array([INDEX[n] for n in names]) for kind, names in CROSSED.items()}
 _CROSS_TO = {k: np.array([INDEX[f"{k}_{n}"] for n in names]) for k, names in CROSSED.items()}
 _FIT_TO = {k: INDEX[f"fit_{k}"] for k in KINDS}
+_UNITS: dict[str, tuple[str, ...]] = {
+    "percentag": ("percent",),
+    "percent": ("percent",),
+    "rate": ("percent",),
+    "centuri": ("century",),
+    "decad": ("decade",),
+    "year": ("year", "range"),
+    "month": ("month",),
+    "day": ("day",),
+    "date": ("day",),
+    "price": ("currency",),
+    "cost": ("currency",),
+    "debt": ("currency",),
+    "salari": ("currency",),
+    "revenu": ("currency",),
+    "budget": ("currency",),
+    "time": ("times", "time"),
+}
+"""Stem of a head noun -> the units that its answer has."""
 _SHAPE = {name: i for i, name in enumerate(STATIC[:7])}
 
 
@@ -279,6 +310,7 @@ class _Block:
         self._titles()
         self._fit()
         self._head()
+        self._special()
         if self.pool.hop is not None:
             self._hop(self.pool.hop)
 
@@ -436,6 +468,29 @@ class _Block:
             wanted = a.head | {a.measure}
             follows = zip(self.content, self.t.after[rows], strict=True)
             self.put("measure_fit", [not wanted.isdisjoint(c | f) for c, f in follows])
+
+    def _special(self) -> None:
+        a, keys, shape = self.a, self.t.keys[self.rows], self.t.shape[self.rows]
+        echo = self.x[:, INDEX["all_echo"]]
+        self.put("echo_title", echo * (shape == _SHAPE["title"]))
+        self.put("echo_name", echo * (shape == _SHAPE["name"]))
+        if a.kind in ("place", "language", "any"):
+            told = np.array([listed(key, a.head) for key in keys])
+            self.put("listed", told > 0)
+            self.put("unlisted", told < 0)
+        if a.type_of:
+            self.put("type_noun", (shape == _SHAPE["noun"]) * self.x[:, INDEX["head_in"]])
+            self.put("type_name", shape == _SHAPE["name"])
+        first, second = self.x[:, INDEX["life_first"]], self.x[:, INDEX["life_second"]]
+        if a.life and a.kind == "date":
+            born = a.life == "birth"
+            self.put("born_first" if born else "died_first", first)
+            self.put("born_second" if born else "died_second", second)
+        wanted = _UNITS.get(next(iter(a.head), ""))
+        if wanted:
+            units = self.t.unit[self.rows]
+            self.put("unit_fit", [u in wanted for u in units])
+            self.put("unit_clash", [bool(u) and u not in wanted for u in units])
 
     def _hop(self, hop: Hop) -> None:
         s = hop.scene.sentences[self.s.row]

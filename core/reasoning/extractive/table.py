@@ -30,7 +30,7 @@ SHAPES = ("name", "quote", "title", "date", "number", "ordinal", "noun")
 CONTEXT = """
 article_before by_before in_before of_before as_before is_a_before prep_before verb_before opens
 comma_before comma_after verb_after prep_after noun_after bracketed of_after possessive_after
-as_after
+as_after lone_opener life_first life_second
 """.split()
 FORM = """
 inside joined length single lower demonym has_link spelled_number
@@ -123,6 +123,19 @@ def _is_verb(surface: str) -> bool:
     )
 
 
+def _life_date(parsed: PassageParse, c: Candidate) -> int:
+    """1 or 2 for the first or second date in the brackets of a passage's first sentence, and 1
+    for one just after "born"; else 0."""
+    if c.shape != "date" or c.inside or c.sentence > 0:
+        return 0
+    text = parsed.text
+    open_ = text.find("(")
+    close = text.find(")", open_)
+    if not 0 <= open_ < c.start < close:
+        return int(text[max(0, c.start - 12) : c.start].rstrip(" on").endswith("born"))
+    return 2 if any(dash in text[open_ : c.start] for dash in ("–", "—", " - ")) else 1
+
+
 def _static(parsed: PassageParse, c: Candidate) -> list[float]:
     tokens, text = parsed.tokens, parsed.text
     sentence = parsed.sentences[c.sentence]
@@ -138,6 +151,7 @@ def _static(parsed: PassageParse, c: Candidate) -> list[float]:
     left = text[max(0, c.start - 2) : c.start]
     right = text[c.end : c.end + 2]
     n = c.key.count(" ") + 1
+    life = _life_date(parsed, c)
     prepositions = words("grammar", "prepositions")
     noun_after = (
         bool(after)
@@ -174,5 +188,8 @@ def _static(parsed: PassageParse, c: Candidate) -> list[float]:
         after == "of",
         right in ("'s", "’s"),
         after == "as",
+        c.shape == "name" and n == 1 and c.first == sentence.first and not c.kinds,
+        life == 1,
+        life == 2,
     ]
     return [float(flag) for flag in flags]
