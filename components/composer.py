@@ -3,21 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import streamlit as st
 
 from components import session
-from components.safe import visible
+from components.safe import plural, visible
 from core import registry
+from core.errors import BadInput
 from core.retrieval.library import CorpusSummary
+from core.wiring import EXTRACTIVE
 
 NO_QUESTION = "Ask a question about the documents of the corpus."
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Who does the language work: the extractive reasoner, or a language model.
+
+    The key lives in the session that typed it, and in the run that uses it; nowhere else.
+    """
+
+    model: str = EXTRACTIVE
+    api_key: str | None = field(default=None, repr=False)
+    api_base: str | None = None
+
+
+def reader(model: str | None = None) -> Reader:
+    """The chosen reader; ``model`` for that model with this session's key.
+
+    Raises:
+        BadInput: a language model was chosen and not named.
+    """
+    if model is None:
+        if session.get(session.REASONER, EXTRACTIVE) == EXTRACTIVE:
+            return Reader()
+        model = str(session.get(session.MODEL, "")).strip()
+        if not model:
+            raise BadInput("Name the language model, or choose the extractive reasoner.")
+    return Reader(
+        model,
+        str(session.get(session.MODEL_KEY, "")).strip() or None,
+        str(session.get(session.MODEL_BASE, "")).strip() or None,
+    )
 
 
 @st.cache_data(show_spinner=False)
 def samples(corpus: str) -> list[str]:
     """The questions that a bundled corpus comes with; none for others."""
-    from core.errors import BadInput
     from core.evaluation.questions import load_questions
     from core.retrieval.library import BUNDLED
 
@@ -30,7 +63,7 @@ def samples(corpus: str) -> list[str]:
 def corpus_label(summary: CorpusSummary) -> str:
     """A corpus in one line of a list."""
     if summary.state == "ready":
-        size = f"{summary.documents:,} documents"
+        size = plural(summary.documents, "document")
     else:
         size = "will be indexed first" if summary.state == "not indexed" else summary.state
     return f"{visible(summary.name)} · {size}"
@@ -89,6 +122,7 @@ def draw(corpora: Sequence[CorpusSummary], *, key: str, button: str = "Ask") -> 
             persist_state="session",
         )
     st.caption(systems[session.get(session.SYSTEM)].summary)
+    _reasoner()
     st.text_area(
         "Question",
         key=session.QUESTION,
@@ -116,6 +150,47 @@ def draw(corpora: Sequence[CorpusSummary], *, key: str, button: str = "Ask") -> 
                 args=(f"{key}:samples",),
             )
     return asked
+
+
+def _reasoner() -> None:
+    """Which reasoner; a language model is named here, its key kept to this session."""
+    titles = {
+        EXTRACTIVE: ":material/article: Extractive, no model",
+        "llm": ":material/forum: Language model",
+    }
+    chosen = st.segmented_control(
+        "Reasoner",
+        list(titles),
+        key=session.REASONER,
+        default=EXTRACTIVE,
+        required=True,
+        format_func=lambda name: titles[name],
+        persist_state="session",
+        help="Who does the language work. The extractive reasoner is deterministic and free.",
+    )
+    if chosen == EXTRACTIVE:
+        return
+    with st.container(horizontal=True, gap="small"):
+        st.text_input(
+            "Model",
+            key=session.MODEL,
+            placeholder="provider/model",
+            persist_state="session",
+            help="As litellm names it.",
+        )
+        st.text_input(
+            "Key",
+            key=session.MODEL_KEY,
+            type="password",
+            persist_state="session",
+            help="Stays in this session. Empty: the provider's environment variable.",
+        )
+        st.text_input(
+            "Address (own server)",
+            key=session.MODEL_BASE,
+            placeholder="http://127.0.0.1:8080/v1",
+            persist_state="session",
+        )
 
 
 def _take_sample(key: str) -> None:

@@ -12,7 +12,7 @@ from components.corpus_upload import chunk_list, verdict_table
 from components.jobs import jobs
 from components.markup import facts, mono
 from components.notices import empty, error
-from components.safe import esc, isolated
+from components.safe import esc, isolated, plural
 from core.errors import BadInput, RagError
 from core.retrieval.index import Index
 from core.retrieval.library import CorpusSummary, Library
@@ -48,7 +48,7 @@ def documents(library: Library, summary: CorpusSummary, index: Index) -> None:
     session.put(session.CORPUS_PAGE, page)
     first = (page - 1) * PAGE
     shown = found[first : first + PAGE]
-    st.caption(f"{first + 1:,} to {first + len(shown):,} of {len(found):,} documents")
+    st.caption(f"{first + 1:,} to {first + len(shown):,} of {plural(len(found), 'document')}")
     for one in shown:
         _row(one)
     if pages > 1:
@@ -63,14 +63,14 @@ def _matches(entry: DocumentEntry, text: str) -> bool:
 
 def _row(entry: DocumentEntry) -> None:
     known = [f"{k.replace('_', ' ')}: {v}" for k, v in _metadata(entry)]
-    byline = [entry.id, f"{entry.passages} passages", *known]
+    byline = [entry.id, plural(entry.passages, "passage"), *known]
     words, action = st.columns([6, 1], vertical_alignment="center", gap="small")
     with words:
         st.html(
             f'<div class="ri-title">{isolated(entry.title)}</div><div class="ri-byline '
             f'ri-tabular">{"".join(f"<span>{isolated(b)}</span>" for b in byline)}</div>'
         )
-    with action:
+    with action, st.container(horizontal=True, horizontal_alignment="right"):
         st.button(
             "Open",
             key=f"document:{entry.id}",
@@ -166,7 +166,7 @@ def health(summary: CorpusSummary, index: Index) -> None:
     verdicts = [entry.verdict for entry in manifest.files]
     counts = Counter(v.status for v in verdicts)
     st.caption(
-        f"{counts['indexed']} files indexed, {counts['warning']} with a warning, "
+        f"{plural(counts['indexed'], 'file')} indexed, {counts['warning']} with a warning, "
         f"{counts['skipped']} skipped"
     )
     odd = [v for v in verdicts if v.status != "indexed"]

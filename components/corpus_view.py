@@ -12,7 +12,7 @@ from components.jobs import Job, jobs, phase_text
 from components.markup import chip
 from components.notices import done, empty, error
 from components.palette import ORANGE, PASSED, PENDING, Sign
-from components.safe import esc, visible
+from components.safe import esc, plural, visible
 from core.errors import RagError
 from core.journal import Journal, RunFilter
 from core.retrieval.library import CorpusSummary, Library
@@ -95,9 +95,9 @@ def _changed() -> None:
 
 
 def _state(library: Library, journal: Journal, chosen: CorpusSummary, active: bool) -> None:
-    counts = [f"{chosen.documents:,} documents", f"{chosen.passages:,} passages"]
+    counts = [plural(chosen.documents, "document"), plural(chosen.passages, "passage")]
     if chosen.skipped:
-        counts.append(f"{chosen.skipped} files skipped")
+        counts.append(f"{plural(chosen.skipped, 'file')} skipped")
     words, actions = st.columns([3, 1.6], vertical_alignment="center")
     with words:
         st.html(

@@ -77,7 +77,7 @@ def citations(steps: Sequence[Step]) -> tuple[Citation, ...]:
 
 
 def evidence_table(steps: Sequence[Step]) -> str:
-    """The lives of all passages as a table; a title opens the passage, citations marked."""
+    """The lives of all passages as a table; below each its text, citations marked."""
     spans: dict[str, list[tuple[int, int]]] = {}
     for cited in citations(steps):
         spans.setdefault(cited.passage_id, []).append((cited.start, cited.end))
@@ -89,28 +89,27 @@ def evidence_table(steps: Sequence[Step]) -> str:
 def _row(one: Life, spans: list[tuple[int, int]]) -> list[str]:
     hit = one.hits[-1][1] if one.hits else None
     again = "" if len(one.hits) < 2 else f' <span class="ri-dim">×{len(one.hits)}</span>'
+    cited = ' <span class="ri-mark">cited</span>' if spans else ""
     return [
         chip(one.sign),
-        _opened(one, spans),
+        isolated(one.title) + cited,
         (f'<span class="ri-num">{hit.rank}</span>' if hit else "–") + again,
         number(hit.calibrated if hit else None),
         number(hit.lexical if hit else None, 2),
         number(hit.dense if hit else None),
         _why(one.came, "not admitted" if one.hits else ""),
         _why(one.went, ""),
+        _opened(one, spans),
     ]
 
 
 def _opened(one: Life, spans: list[tuple[int, int]]) -> str:
-    title = isolated(one.title)
     if one.passage is None:
-        return f"{title} {mono(one.id)}"
-    cited = ' <span class="ri-mark">cited</span>' if spans else ""
+        return mono(one.id)
+    held = one.passage
     return (
-        f'<details class="ri-details"><summary>{title}{cited}</summary>'
-        f'<div class="ri-dim">{isolated(one.passage.document)} · characters '
-        f"{one.passage.start}–{one.passage.end} · {mono(one.id)}</div>"
-        f"{passage(one.passage.text, spans)}</details>"
+        f'<details class="ri-details"><summary>Read it: {isolated(held.document)}, characters '
+        f"{held.start} to {held.end}</summary>{passage(held.text, spans)}{mono(held.id)}</details>"
     )
 
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from components import composer, run_page, session
 from components.frame import CORPUS, RUN, RUNS
-from components.markup import chip
+from components.markup import chip, icon
 from components.notices import empty
 from components.palette import TERMINALS
 from components.safe import esc, isolated, shorten
@@ -15,6 +15,16 @@ from core import registry
 from core.journal import Journal, RunRecord
 
 RECENT = 6
+_WAYS = (
+    ("visibility", "Watch", "Every search, belief and decision appears as it happens."),
+    ("help", "Ask why", "Each gate shows its value, its threshold, and what would change it."),
+    ("tune", "Re-decide", "Move a threshold on a finished run: no model is asked again."),
+)
+_HOW = (
+    '<ul class="ri-ways">'
+    + "".join(f"<li>{icon(i, size=1.35)}<b>{w}</b><span>{t}</span></li>" for i, w, t in _WAYS)
+    + "</ul>"
+)
 
 
 def draw() -> None:
@@ -29,6 +39,7 @@ def draw() -> None:
             st.page_link(CORPUS, label="Add documents", icon=":material/upload_file:")
         elif composer.draw(corpora, key="home", button="Ask and watch"):
             run_page.start(work, registry.system(session.get(session.SYSTEM)).name)
+        st.html(_HOW)
     with right:
         st.subheader("Recent runs", anchor=False)
         _recent(work.journal)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from components import session
+from components.composer import Reader, reader
 from components.frame import RUN
 from components.workspace import bench_of
 from core import registry
@@ -58,7 +59,13 @@ class Launcher:
         self._lock = threading.Lock()
 
     def start(
-        self, bench: Workbench, corpus: str, system: str, question: str, settings: SystemSettings
+        self,
+        bench: Workbench,
+        corpus: str,
+        system: str,
+        question: str,
+        settings: SystemSettings,
+        reader: Reader = Reader(),
     ) -> str:
         """Begin a run; its id, under which it will be in the journal.
 
@@ -72,7 +79,9 @@ class Launcher:
             run_id=new_run_id(),
         )
         launch = Launch(spec.run_id, bench.workspace, corpus, question)
-        return self._go(bench, launch, lambda deps: self.pool.start(spec, deps, bench.journal))
+        return self._go(
+            bench, launch, reader, lambda deps: self.pool.start(spec, deps, bench.journal)
+        )
 
     def fork(
         self,
@@ -81,6 +90,7 @@ class Launcher:
         steps: Sequence[Step],
         at: int,
         settings: SystemSettings,
+        reader: Reader,
     ) -> str:
         """Begin a run that repeats a recorded one up to a step, then goes on live."""
         launch = Launch(new_run_id(), bench.workspace, record.corpus.id, record.question)
@@ -88,13 +98,16 @@ class Launcher:
         def go(deps: Deps) -> str:
             return self.pool.fork(steps, at, deps, bench.journal, settings=settings)
 
-        return self._go(bench, launch, go)
+        return self._go(bench, launch, reader, go)
 
-    def resume(self, bench: Workbench, record: RunRecord) -> str:
+    def resume(self, bench: Workbench, record: RunRecord, reader: Reader) -> str:
         """Go on with an interrupted run, under its own id."""
         launch = Launch(record.run_id, bench.workspace, record.corpus.id, record.question)
         return self._go(
-            bench, launch, lambda deps: self.pool.resume(record.run_id, deps, bench.journal)
+            bench,
+            launch,
+            reader,
+            lambda deps: self.pool.resume(record.run_id, deps, bench.journal),
         )
 
     def get(self, workspace: str, key: str) -> Launch | None:
@@ -114,18 +127,22 @@ class Launcher:
             launch.stopping = True
         self.pool.cancel(key)
 
-    def _go(self, bench: Workbench, launch: Launch, go: Callable[[Deps], str]) -> str:
+    def _go(
+        self, bench: Workbench, launch: Launch, reader: Reader, go: Callable[[Deps], str]
+    ) -> str:
         with self._lock:
             self._launches[launch.key] = launch
             while len(self._launches) > KEPT:
                 self._launches.popitem(last=False)
         thread = threading.Thread(
-            target=self._prepare, args=(bench, launch, go), name="prepare run", daemon=True
+            target=self._prepare, args=(bench, launch, reader, go), name="prepare run", daemon=True
         )
         thread.start()
         return launch.key
 
-    def _prepare(self, bench: Workbench, launch: Launch, go: Callable[[Deps], str]) -> None:
+    def _prepare(
+        self, bench: Workbench, launch: Launch, reader: Reader, go: Callable[[Deps], str]
+    ) -> None:
         def note(progress: Progress) -> None:
             launch.progress = progress
 
@@ -133,7 +150,9 @@ class Launcher:
             launch.what = "Opening the corpus"
             bench.library.ensure(launch.corpus, note, lambda: launch.stopping)
             launch.progress, launch.what = None, "Loading the models"
-            deps = bench.deps(launch.corpus)
+            deps = bench.deps(
+                launch.corpus, reader.model, api_key=reader.api_key, api_base=reader.api_base
+            )
             bench.embedder.load()
             if launch.stopping:
                 launch.problem = "Stopped before the run began."
@@ -154,15 +173,6 @@ def launcher() -> Launcher:
     return Launcher(RunPool())
 
 
-def ask(bench: Workbench, corpus: str, system: str, question: str, settings: SystemSettings) -> str:
-    """Begin a run from the page.
-
-    Raises:
-        BadInput: the question is empty or too long.
-    """
-    return launcher().start(bench, corpus, system, question, settings)
-
-
 def go_to(run_id: str) -> None:
     """Open a run on the run page."""
     st.switch_page(RUN, query_params=session.link(run=run_id))
@@ -176,19 +186,28 @@ def stop(run_id: str) -> None:
 def again(workspace: str, record: RunRecord, settings: SystemSettings) -> None:
     """A new run of a recorded question, over the corpus as it is now."""
     bench = bench_of(workspace)
-    _open(launcher().start(bench, record.corpus.id, record.system, record.question, settings))
+    _open(
+        launcher().start(
+            bench, record.corpus.id, record.system, record.question, settings, _same(record)
+        )
+    )
 
 
 def resume(workspace: str, record: RunRecord) -> None:
     """Go on with a run whose process died."""
-    _open(launcher().resume(bench_of(workspace), record))
+    _open(launcher().resume(bench_of(workspace), record, _same(record)))
 
 
 def fork(
     workspace: str, record: RunRecord, steps: Sequence[Step], at: int, settings: SystemSettings
 ) -> None:
     """A new run that shares the past of this one and goes on live under other settings."""
-    _open(launcher().fork(bench_of(workspace), record, steps, at, settings))
+    _open(launcher().fork(bench_of(workspace), record, steps, at, settings, _same(record)))
+
+
+def _same(record: RunRecord) -> Reader:
+    """The reader that a run was made with, with this session's key."""
+    return Reader() if record.model is None else reader(record.model)
 
 
 def _open(key: str) -> None:

@@ -53,16 +53,21 @@ def table(
 ) -> str:
     """A table of cells that are HTML already; ``numeric`` columns are set to the right.
 
-    ``caption`` describes it for screen readers and is not shown.
+    A row of one cell more than there are heads has that cell below it, over the whole width.
+    ``caption`` describes the table for screen readers and is not shown.
     """
-    right = frozenset(numeric)
+    right, width = frozenset(numeric), len(heads)
 
     def row(tag: str, cells: Sequence[str]) -> str:
         inner = "".join(
             f"<{tag}{' class=ri-right' if i in right else ''}>{c}</{tag}>"
-            for i, c in enumerate(cells)
+            for i, c in enumerate(cells[:width])
         )
-        return f"<tr>{inner}</tr>"
+        under = "".join(
+            f'<tr><td class="ri-under"></td><td class="ri-under" colspan="{width - 1}">{c}</td></tr>'
+            for c in cells[width:]
+        )
+        return f"<tr>{inner}</tr>{under}"
 
     body = "".join(row("td", cells) for cells in rows)
     head = row("th", [esc(h) for h in heads])

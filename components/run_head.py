@@ -26,7 +26,15 @@ def draw(
     left, right = st.columns([2.2, 1], gap="medium")
     with left:
         st.html(_words(record, steps))
-    with right, st.container(horizontal=True, horizontal_alignment="right", gap="small"):
+    with (
+        right,
+        st.container(
+            horizontal=True,
+            horizontal_alignment="right",
+            vertical_alignment="center",
+            gap="small",
+        ),
+    ):
         st.page_link(RUN, label="New question", icon=":material/add:", query_params=session.link())
         if record.status == "running":
             st.button(

@@ -80,8 +80,13 @@ def start(work: Workbench, system: str) -> None:
     """Begin the run that the box describes, and open it."""
     chosen = settings_panel.current(registry.system(system))
     try:
-        run_id = launch.ask(
-            work, session.get(session.CORPUS), system, session.get(session.QUESTION, ""), chosen
+        run_id = launch.launcher().start(
+            work,
+            session.get(session.CORPUS),
+            system,
+            session.get(session.QUESTION, ""),
+            chosen,
+            composer.reader(),
         )
     except BadInput as problem:
         error(problem.message)

@@ -112,7 +112,8 @@ def _body(journal: Journal, run_id: str, live: bool) -> None:
 
 
 def _strip(shown: Shown, hidden: frozenset[str]) -> None:
-    left, right = st.columns([1, 2.6], gap="medium", vertical_alignment="center")
+    with st.container(key="ri_strip"):
+        left, right = st.columns([1, 2.6], gap="medium", vertical_alignment="center")
     if "meters" not in hidden:
         with left:
             st.html(meters(trace.usage_at(shown.steps, shown.cursor), shown.started.budgets))

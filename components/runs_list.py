@@ -12,7 +12,7 @@ from components.frame import RUN
 from components.markup import chip
 from components.notices import done, empty, error
 from components.palette import GREY, ORANGE, PASSED, REFUSED, TERMINALS, Sign
-from components.safe import esc, isolated, shorten
+from components.safe import esc, isolated, plural, shorten
 from core import registry
 from core.errors import BadInput
 from core.journal import MAX_NOTE, Journal, RunFilter, RunRecord
@@ -39,8 +39,8 @@ def draw(journal: Journal, corpora: Sequence[CorpusSummary]) -> None:
     session.put(session.RUNS_PAGE, page)
     first = (page - 1) * PAGE
     runs = journal.runs(chosen, offset=first, limit=PAGE)
-    what = "deleted runs" if chosen.deleted else "runs"
-    st.caption(f"{first + 1:,} to {first + len(runs):,} of {total:,} {what}, newest first")
+    what = plural(total, "deleted run" if chosen.deleted else "run")
+    st.caption(f"{first + 1:,} to {first + len(runs):,} of {what}, newest first")
     versions = {c.name: c.version for c in corpora}
     for record in runs:
         _row(journal, record, versions)
@@ -138,7 +138,15 @@ def _row(journal: Journal, record: RunRecord, versions: Mapping[str, str]) -> No
         words, actions = st.columns([4.2, 1], gap="small", vertical_alignment="center")
         with words:
             st.html(_words(record, versions))
-        with actions, st.container(horizontal=True, horizontal_alignment="right", gap="small"):
+        with (
+            actions,
+            st.container(
+                horizontal=True,
+                horizontal_alignment="right",
+                vertical_alignment="center",
+                gap="small",
+            ),
+        ):
             if record.deleted_at:
                 st.button(
                     "Restore",

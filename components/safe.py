@@ -62,6 +62,11 @@ def shorten(text: str, limit: int) -> str:
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
+def plural(count: int, noun: str) -> str:
+    """A count with its noun: ``1 passage``, ``1,200 passages``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def marked(text: str, spans: Iterable[tuple[int, int]]) -> str:
     """Escaped text with ``spans`` (characters of the original, start and end) in ``<mark>``.
 

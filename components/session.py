@@ -16,6 +16,7 @@ from core.settings import SystemSettings, override, parse_assignments
 
 # What to ask: widgets of the composer, kept across pages.
 CORPUS, SYSTEM, QUESTION = "ask_corpus", "ask_system", "ask_question"
+REASONER, MODEL, MODEL_KEY, MODEL_BASE = "ask_reasoner", "ask_model", "ask_key", "ask_base"
 # Where one is in a run.
 CURSOR, SLIDER, FOLLOW, FOLLOWING, VIEW, RAIL, DIMENSION = (
     "run_cursor",

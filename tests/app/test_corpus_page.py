@@ -45,7 +45,7 @@ def test_documents_are_filtered_opened_and_closed(page: Open, indexed: FakeBench
     app = page(CORPUS, corpus="keepers")
     assert any("of 3 documents" in c.value for c in app.caption)
     app.text_input(key=session.CORPUS_FILTER).set_value("official").run()
-    assert any("of 1 documents" in c.value for c in app.caption)
+    assert any("of 1 document" in c.value for c in app.caption)
     (button,) = [b for b in app.button if b.label == "Open"]
     button.click().run()
     shown = html(app)

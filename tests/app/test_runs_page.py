@@ -32,7 +32,7 @@ def test_filters_narrow_the_list_and_start_at_its_first_page(page: Open, bench: 
     app = page(RUNS)
     app.get_by_key(session.RUNS_PAGE).set_value(2).run()
     app.selectbox(key=session.RUNS_SYSTEM).set_value("beliefrag").run()
-    assert any("1 to 1 of 1 runs" in c.value for c in app.caption)
+    assert any("1 to 1 of 1 run," in c.value for c in app.caption)
     assert QUESTION in html(app)
     app.text_input(key=session.RUNS_TEXT).set_value("no such words").run()
     assert "No run matches" in html(app)
@@ -73,7 +73,7 @@ def test_deleted_runs_can_be_restored_until_they_are_deleted_for_good(
     bench.journal.delete("run0")
     app = page(RUNS)
     app.toggle(key=session.RUNS_DELETED).set_value(True).run()
-    assert any("1 to 1 of 1 deleted runs" in c.value for c in app.caption)
+    assert any("1 to 1 of 1 deleted run," in c.value for c in app.caption)
     app.button(key="restore:run0").click().run()
     assert bench.journal.count() == 2
 

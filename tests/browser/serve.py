@@ -1,13 +1,14 @@
 """Serve the app on a loopback port with fakes at its ports: ``serve.py PORT DATA``.
 
-While the file ``hold`` is in the data directory, every call of the reasoner waits for the file
-``open``, so that a test may watch a run in its middle.
+While the file ``hold-WORKSPACE`` is in the data directory, every call of that workspace's
+reasoner waits, so that a test may watch a run in its middle.
 """
 
 from __future__ import annotations
 
 import sys
 import threading
+from functools import partial
 from pathlib import Path
 
 from streamlit.web import bootstrap
@@ -21,15 +22,15 @@ _benches: dict[str, FakeBench] = {}
 _lock, _never = threading.Lock(), threading.Event()
 
 
-def _held() -> None:
-    while (data / "hold").exists() and not (data / "open").exists():
+def _held(name: str) -> None:
+    while (data / f"hold-{name}").exists():
         _never.wait(0.05)
 
 
 def _bench(name: str) -> FakeBench:
     with _lock:
         if name not in _benches:
-            _benches[name] = FakeBench(root=data, workspace=name, wait=_held)
+            _benches[name] = FakeBench(root=data, workspace=name, wait=partial(_held, name))
             _benches[name].journal.recover()
         return _benches[name]
 
