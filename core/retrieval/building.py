@@ -1,33 +1,30 @@
 """Building an index: only what changed is read and embedded, and the old index stays whole.
 
-An index's home holds ``current`` (the name of the folder in use), that folder, a lock, and
-``vectors`` of an unfinished build. A build makes a new folder beside the one in use and then
-replaces ``current``, which is atomic; whatever a killed build leaves is cleared by the next one.
+A build makes a new folder beside the one in use and then switches to it, which is atomic; whatever
+a killed build leaves is cleared by the next one, except for the vectors, which it goes on from.
 """
 
 from __future__ import annotations
 
 import errno
 import json
-import os
 import shutil
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
-from filelock import FileLock, Timeout
 
-from core.errors import BadInput, RetrieverError
+from core.errors import RetrieverError
 from core.retrieval import calibration
 from core.retrieval.calibration import Calibration
 from core.retrieval.corpus import Contents
 from core.retrieval.dense import VectorStores
-from core.retrieval.index import Index, read_manifest, write_passages
+from core.retrieval.home import Home
+from core.retrieval.index import Index, write_passages
 from core.retrieval.lexical import LexicalIndex, Rows, indexed_text
 from core.retrieval.loading import FileVerdict
 from core.retrieval.manifest import EmbedderIdentity, Lexical, Manifest
@@ -41,7 +38,6 @@ SENTENCES_UP_TO = 20_000
 """Larger corpora keep no sentence vectors; these are then encoded when first asked for."""
 SEGMENT = 512
 """Texts embedded between two savings of what is done."""
-CURRENT = "current"
 CHANNELS: tuple[Channel, ...] = ("lexical", "dense", "fused")
 
 
@@ -65,76 +61,6 @@ class IndexReport(Frozen):
     embedded: int = 0
     reused: int = 0
     seconds: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Home:
-    """The folder that holds one corpus's index in all its states."""
-
-    path: Path
-
-    def current(self) -> Path | None:
-        """The folder of the index in use; None where there is none."""
-        try:
-            name = (self.path / CURRENT).read_text(encoding="ascii").strip()
-        except (OSError, ValueError):
-            return None
-        folder = self.path / name
-        return folder if name and folder.parent == self.path and folder.is_dir() else None
-
-    def manifest(self) -> Manifest | None:
-        """The manifest of the index in use; None where there is none that can be read."""
-        folder = self.current()
-        if folder is None:
-            return None
-        try:
-            return read_manifest(folder)
-        except RetrieverError:
-            return None
-
-    @contextmanager
-    def writing(self, name: str) -> Iterator[None]:
-        """Be the one writer.
-
-        Raises:
-            BadInput: another one is at work.
-        """
-        self.path.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(self.path / "lock")
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            raise BadInput(
-                f"{name!r} is being indexed already; wait until that has finished, or stop it "
-                "there, and try again.",
-                code="index_locked",
-            ) from None
-        try:
-            yield
-        finally:
-            lock.release()
-
-    def switch(self, folder: Path) -> None:
-        """Make a folder the one in use."""
-        partial = self.path / f"{CURRENT}.new"
-        with partial.open("w", encoding="ascii") as file:
-            file.write(folder.name)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(self.path / CURRENT)
-
-    def clear(self, stores: VectorStores) -> None:
-        """Remove every folder that is not in use, with its vector store."""
-        current = self.current()
-        for folder in sorted(self.path.glob("index-*")):
-            if folder != current:
-                try:
-                    store = json.loads((folder / "store.json").read_text(encoding="utf-8"))
-                except (OSError, ValueError):
-                    store = None
-                if isinstance(store, dict) and store.get("place") == stores.place:
-                    stores.drop(folder / "chroma", str(store.get("name")))
-                shutil.rmtree(folder, ignore_errors=True)
 
 
 @dataclass(frozen=True, slots=True)

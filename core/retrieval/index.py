@@ -196,6 +196,11 @@ class Index:
         """Use the stored vector at a row of the vector table for a query."""
         self._keep(query, self.table.vectors[row])
 
+    def forget_queries(self) -> None:
+        """Drop the query vectors kept in memory."""
+        with self._lock:
+            self._queries.clear()
+
     def _keep(self, query: str, vector: FloatArray) -> None:
         with self._lock:
             self._queries[query] = vector

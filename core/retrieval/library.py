@@ -19,13 +19,14 @@ from pathlib import Path
 from typing import Literal
 
 from core.errors import BadInput, IndexMismatch, RetrieverError, StaleIndex
-from core.retrieval.building import Home, IndexReport, build
+from core.retrieval import uploads
+from core.retrieval.building import IndexReport, build
 from core.retrieval.corpus import Contents, of_folder, of_passages
 from core.retrieval.dense import VectorStores
+from core.retrieval.home import Home
 from core.retrieval.index import Index
-from core.retrieval.loading import NOT_DOCUMENTS
 from core.retrieval.manifest import FORMAT, Lexical
-from core.retrieval.names import checked_slug, document_id, printable
+from core.retrieval.names import checked_slug, printable
 from core.retrieval.parsing import SECONDS, Parser
 from core.retrieval.progress import Report, Tracker
 from core.retrieval.vectors import Embedder
@@ -33,8 +34,6 @@ from core.settings import unknown_name
 from core.types import Frozen, Passage
 
 BUNDLED = Path(__file__).resolve().parents[2] / "sample_corpora"
-MAX_UPLOAD_BYTES = 100_000_000
-MAX_UPLOAD_FILES = 2_000
 
 Kind = Literal["bundled", "folder", "uploads", "pool"]
 State = Literal["ready", "not indexed", "needs re-indexing"]
@@ -211,20 +210,9 @@ class Library:
         Raises:
             BadInput: an unusable corpus name, or too many or too large files; nothing is kept.
         """
-        given = list(files)
-        if len(given) > MAX_UPLOAD_FILES:
-            raise BadInput(f"At most {MAX_UPLOAD_FILES:,} files can be added at once.")
-        for file, content in given:
-            if len(content) > MAX_UPLOAD_BYTES:
-                raise BadInput(
-                    f"{printable(file)} is larger than {MAX_UPLOAD_BYTES // 1_000_000} MB; "
-                    "split it."
-                )
+        chosen = uploads.named(files)
         corpus = self._own(name, "uploads")
         assert corpus.source is not None
-        chosen: dict[str, bytes] = {}
-        for file, content in given:
-            chosen[_free_id(_upload_id(file), content, chosen)] = content
         with corpus.home.writing(name):
             for identifier, content in chosen.items():
                 path = corpus.source / identifier
@@ -300,7 +288,7 @@ class Library:
         if name in known:
             return self._named(name)
         path = Path(name_or_path)
-        if ("/" in name or "\\" in name or name in (".", "..") or register) and path.is_dir():
+        if name and _is_folder(path):
             path = path.resolve()
             if path.parent == self._bundled.resolve() and path.name in self._bundled_names():
                 return self._named(path.name)
@@ -404,24 +392,15 @@ def _adapters(
     return embedder, stores
 
 
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # such as a name that is too long
+        return False
+
+
 def _folder_name(path: Path) -> str:
     """The corpus name of a folder: its own, and a mark of where it is."""
     mark = hashlib.sha256(str(path).encode("utf-8", "surrogatepass")).hexdigest()[:8]
     base = "".join(c if c.isascii() and (c.isalnum() or c in "_-") else "_" for c in path.name)
     return f"{base.strip('_-')[:50] or 'folder'}-{mark}"
-
-
-def _upload_id(file: str) -> str:
-    identifier = document_id(file)
-    return f"files/{identifier}" if identifier in NOT_DOCUMENTS - {"metadata.csv"} else identifier
-
-
-def _free_id(identifier: str, content: bytes, taken: dict[str, bytes]) -> str:
-    """The id itself, or with a mark of the content where a different file has it already."""
-    folded = {name.casefold(): name for name in taken}
-    other = folded.get(identifier.casefold())
-    if other is None or taken[other] == content:
-        return other or identifier
-    stem, dot, suffix = identifier.rpartition(".")
-    mark = hashlib.sha256(content).hexdigest()[:8]
-    return f"{stem}-{mark}.{suffix}" if dot else f"{identifier}-{mark}"

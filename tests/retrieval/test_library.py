@@ -537,6 +537,27 @@ def test_an_unknown_corpus_names_the_nearest(tmp_path: Path) -> None:
         library(tmp_path).open("lighthuoses")
 
 
+def test_a_folder_is_found_by_any_form_of_its_path(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lib = library(tmp_path)
+    with pytest.raises(BadInput, match="not indexed yet"):
+        lib.open("lighthouses")
+    index = lib.ensure("lighthouses")
+    for form in (folder, str(folder), "./lighthouses", "lighthouses/../lighthouses"):
+        assert lib.open(form) is index
+    assert lib.open(index.corpus.id) is index
+
+
+@pytest.mark.parametrize("name", ["", "x" * 5_000, "nul\0", "\udcff", "\u202e"])
+def test_a_name_that_is_none(tmp_path: Path, name: str) -> None:
+    lib = library(tmp_path)
+    for work in (lib.open, lib.index, lib.ensure, lib.delete, lib.summary):
+        with pytest.raises(BadInput, match="Unknown corpus"):
+            work(name)
+
+
 def test_uploads_become_sources_and_can_be_replaced_and_removed(tmp_path: Path) -> None:
     lib = library(tmp_path)
     ids = lib.add_files(
@@ -577,8 +598,8 @@ def test_an_uploaded_readme_is_a_document(tmp_path: Path) -> None:
 
 def test_upload_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lib = library(tmp_path)
-    monkeypatch.setattr("core.retrieval.library.MAX_UPLOAD_BYTES", 10)
-    monkeypatch.setattr("core.retrieval.library.MAX_UPLOAD_FILES", 3)
+    monkeypatch.setattr("core.retrieval.uploads.MAX_BYTES", 10)
+    monkeypatch.setattr("core.retrieval.uploads.MAX_FILES", 3)
     with pytest.raises(BadInput, match="larger than"):
         lib.add_files("mine", [("a.txt", b"ok"), ("b.txt", b"x" * 11)])
     with pytest.raises(BadInput, match="At most 3"):
