@@ -74,7 +74,8 @@ def _groups(kind: type[SystemSettings], advanced: bool) -> dict[str, list[str]]:
     """Field names by group; the system's own groups before the ones all systems share."""
     groups: dict[str, list[str]] = {}
     own = [n for n in kind.model_fields if n not in SystemSettings.model_fields]
-    for name in [*own, *SystemSettings.model_fields]:
+    shared = [n for n in SystemSettings.model_fields if n in kind.model_fields]
+    for name in [*own, *shared]:
         declared = extra(kind, name)
         if declared and (advanced or not declared.get("advanced")):
             groups.setdefault(str(declared["group"]), []).append(name)
@@ -202,6 +203,9 @@ def _knob(
     elif isinstance(value, bool):
         session.put(key, value)
         st.toggle(label, **common)
+    elif isinstance(value, str):
+        session.put(key, value)
+        st.text_input(label, **common)
     else:
         _number(label, field, value, declared, common)
     notes = []

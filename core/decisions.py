@@ -73,7 +73,11 @@ class Card(Frozen):
 
 @dataclass(frozen=True, slots=True)
 class Decider(Generic[Inputs, Settings]):
-    """A named pure decision of one system."""
+    """A named pure decision of one system.
+
+    An outcome that ends with a blank is the beginning of many: what follows names what was
+    chosen, so that a replay tells one choice from another.
+    """
 
     name: str
     inputs: type[Inputs]
@@ -81,6 +85,12 @@ class Decider(Generic[Inputs, Settings]):
     outcomes: tuple[str, ...]
     terminal_outcomes: frozenset[str]
     card: Card
+
+    def declares(self, outcome: str) -> bool:
+        """Whether it may come to this outcome."""
+        return any(
+            outcome.startswith(o) if o.endswith(" ") else outcome == o for o in self.outcomes
+        )
 
     def __call__(self, inputs: Inputs, settings: Settings) -> Decision:
         """Decide in a live run.

@@ -38,6 +38,8 @@ from core.ports import (
     Reasoner,
     Rep,
     Req,
+    Reranker,
+    RerankResponse,
     Retriever,
     SearchResponse,
     Task,
@@ -98,6 +100,39 @@ class PlaybackRetriever:
         value = parse_response("retriever", task, called.response)
         assert isinstance(value, kind)
         return value
+
+
+class PlaybackReranker:
+    """Scores from the record, then from ``inner``."""
+
+    def __init__(self, inner: Reranker | None, tape: Tape, context: CallContext) -> None:
+        self.inner, self.tape, self.context = inner, tape, context
+
+    def bind(self, context: CallContext) -> PlaybackReranker:
+        """The same for one run."""
+        return PlaybackReranker(self.inner, self.tape, context)
+
+    def check(self, model: str) -> None:
+        """Nothing to check before the record is used up."""
+        if self.tape.live and self.inner is not None:
+            self.inner.check(model)
+
+    def scores(self, model: str, query: str, passages: Sequence[Passage]) -> list[float]:
+        """The recorded scores.
+
+        Raises:
+            RetrieverError: the recorded failure, or the record is used up and there is no model.
+        """
+        if self.tape.live:
+            if self.inner is None:
+                raise RetrieverError("There is no reranker here; choose another variant.")
+            return self.inner.scores(model, query, passages)
+        called, _ = self.tape.called("retriever", "rerank", None, self.context)
+        if called.error is not None:
+            raise recorded_error(RetrieverError, called.error)
+        value = parse_response("retriever", "rerank", called.response)
+        assert isinstance(value, RerankResponse)
+        return list(value.scores)
 
 
 class ShownPassages:
@@ -226,6 +261,7 @@ def _played(deps: Deps, tape: Tape, access: Access) -> Deps:
         deps,
         retriever=PlaybackRetriever(deps.retriever, tape, CallContext()),
         reasoner=PlaybackReasoner(deps.reasoner, tape, CallContext()),
+        reranker=PlaybackReranker(deps.reranker, tape, CallContext()),
         clock=PlaybackClock(deps.clock, tape),
         access=access,
     )

@@ -580,6 +580,7 @@ class Deps:
             context=context,
             retriever=bound(self.retriever, context),
             reasoner=bound(self.reasoner, context),
+            reranker=bound(self.reranker, context),
         )
 
 

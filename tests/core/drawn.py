@@ -8,9 +8,11 @@ from typing import Any
 from core import registry
 from core.errors import RateLimited, RetrieverTimeout
 from core.events import Decided
-from core.ports import Deps, Verification
+from core.ports import Decomposition, Deps, ForageReply, HopAnswer, Verification
 from core.types import Frozen
-from tests.core.world import SCRIPT, WordRetriever, deps, run
+from tests.core.world import SCRIPT, TEXTS, WordRetriever, deps, run
+
+TITLES = tuple(TEXTS)
 
 
 def drawn_world(seed: int) -> Deps:
@@ -43,13 +45,47 @@ def drawn_world(seed: int) -> Deps:
             return RateLimited("Wait and try again.")
         return SCRIPT["answer"](request)  # type: ignore[operator]
 
+    def forage(request: Any) -> Any:
+        drawn = chance.random()
+        if drawn < 0.5:
+            return SCRIPT["forage_turn"](request)  # type: ignore[operator]
+        lines = (
+            "RANK: Ada Bell band",
+            f"RANK: {chance.choice(TITLES)} {chance.choice(TITLES)}",
+            f"READ: {chance.choice(TITLES)}.md",
+            "SEARCH: whitby",
+            "I am not sure.",
+            "RANK:",
+            "ANSWER: Low Tide",
+        )
+        return ForageReply(text=chance.choice(lines))
+
+    def decompose(request: Any) -> Any:
+        if chance.random() < 0.6:
+            return SCRIPT["decompose"](request)  # type: ignore[operator]
+        drawn = [(), ("Who is #1?",), ("Who?", "Who?"), ("Who?", "#1?", "#3?"), ("Where?",) * 9]
+        return Decomposition(sub_questions=chance.choice([*drawn, ("", "x")]))
+
+    def hop_answer(request: Any) -> Any:
+        if chance.random() < 0.3:
+            return HopAnswer(answer=chance.choice(("", "#1", "Low Tide", "Kestrel Records")))
+        return SCRIPT["hop_answer"](request)  # type: ignore[operator]
+
     class Unsteady(WordRetriever):
         def search(self, *arguments: Any) -> Any:
             if chance.random() < 0.1:
                 raise RetrieverTimeout("Too slow; try again later.")
             return super().search(*arguments) if chance.random() < 0.9 else []
 
-    script = {"verify": verify, "write_query": write_query, "answer": answer}
+    script = {
+        "verify": verify,
+        "write_query": write_query,
+        "answer": answer,
+        "compose": answer,
+        "forage_turn": forage,
+        "decompose": decompose,
+        "hop_answer": hop_answer,
+    }
     return deps(script, retriever=Unsteady())
 
 
@@ -73,5 +109,6 @@ def wide(name: str, seed: int) -> dict[str, Any]:
         "answer_threshold": chance.choice((0.5, 0.8, 0.99)),
         "flip_threshold": chance.choice((0.0, 0.1)),
         "max_actions": chance.choice((6, 20)),
+        "slot_chain": chance.random() < 0.8,
     }
     return {n: v for n, v in wanted.items() if n in fields}

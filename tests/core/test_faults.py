@@ -36,7 +36,10 @@ from core.reasoning.replies import validate_reply
 from core.runs import execute
 from tests.core.world import deps, run, spec
 
-SETTINGS: dict[str, dict[str, Any]] = {"beliefrag": {"answer_threshold": 0.9, "max_actions": 12}}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "beliefrag": {"answer_threshold": 0.9, "max_actions": 12},
+    "ragx-fast": {"slot_chain": True},
+}
 """Settings under which a run visits every stage."""
 
 # The expected end of each cell, by the stages in which the fault is met; where it is not met, the
@@ -66,7 +69,28 @@ def _table(searches: str, asks: tuple[str, ...], rest: dict[str, Row]) -> dict[s
     return rows | rest
 
 
+RAGX: dict[str, Row] = {
+    # Two routes and a call over both: what fails in one route is made up for by the other, and
+    # only a failing compose call, or a key that is refused, ends the run.
+    **{name: dict.fromkeys(("forage", "chain", "compose"), "answered") for name in RETRIEVER},
+    **{
+        name: {"forage": "answered", "chain": "answered", "compose": "incomplete"} for name in MODEL
+    },
+    "auth-error": {EVERYWHERE: "incomplete"},
+    "disk-full": {EVERYWHERE: "failed"},
+    "empty-shard": {EVERYWHERE: "answered"},
+    "corrupt-metadata": {EVERYWHERE: "answered"},
+    "verifier-error": {},
+    "always-irrelevant": {},
+    "repeated-rewrite": {"forage": "answered"},
+    "budget-exhausted": {
+        "forage": "answered",
+        "chain": "answered",
+        "compose": "budget_exhausted",
+    },
+}
 EXPECTED: dict[str, dict[str, Row]] = {
+    **{name: RAGX for name in registry.systems() if name.startswith("ragx")},
     "beliefrag": _table(
         "retrieve",
         ("measure", "retrieve", "rewrite", "answer"),

@@ -194,6 +194,6 @@ def test_a_knob_says_what_it_is(name: str, knob: str) -> None:
     assert field.title
     assert field.description
     assert declared["group"]
-    if not (get_args(field.annotation) or isinstance(field.default, (bool, BaseModel))):
+    if not (get_args(field.annotation) or isinstance(field.default, (bool, str, BaseModel))):
         low, high = _bounds(field.metadata)
         assert low <= field.default <= high

@@ -5,18 +5,25 @@ Only ports are faked here; systems, steps, runs and the journal are the real one
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from core import runs
-from core.errors import StaleIndex
+from core.errors import BadInput, StaleIndex
 from core.events import Step
 from core.journal import Journal
+from core.observations import read_observation
 from core.ports import (
     AnswerRequest,
+    DecomposeRequest,
+    Decomposition,
     Deps,
+    ForageReply,
+    ForageRequest,
+    HopAnswer,
+    HopRequest,
     Reading,
     Rewrite,
     RewriteRequest,
@@ -152,12 +159,55 @@ def _answer(request: Any) -> Reading:
     return Reading(answer="")
 
 
+def _forage(request: Any) -> ForageReply:
+    assert isinstance(request, ForageRequest)
+    done = [entry.action for entry in request.transcript]
+    if not done:
+        return ForageReply(text=f"RANK: {request.question}")
+    listed = [row for e in request.transcript for row in read_observation(e.observation).ranked]
+    unread = [row.handle for row in listed if f"READ: {row.handle}" not in done]
+    if unread and len(done) < 3:
+        return ForageReply(text=f"READ: {unread[0]}")
+    if "RANK: Ada Bell band" not in done:
+        return ForageReply(text="RANK: Ada Bell band")
+    return ForageReply(text="ANSWER: Low Tide")
+
+
+def _decompose(request: Any) -> Decomposition:
+    assert isinstance(request, DecomposeRequest)
+    return Decomposition(
+        sub_questions=("Who is the drummer of Kestrel Records?", "Which band did #1 found?")
+    )
+
+
+def _hop_answer(request: Any) -> HopAnswer:
+    assert isinstance(request, HopRequest)
+    found = any("Ada Bell" in p.text for p in request.passages)
+    return HopAnswer(answer="Ada Bell" if found else "")
+
+
 SCRIPT: Mapping[str, Script] = {
     "verify": _verify,
     "write_query": _write_query,
     "rewrite": _rewrite,
     "answer": _answer,
+    "forage_turn": _forage,
+    "decompose": _decompose,
+    "hop_answer": _hop_answer,
+    "compose": _answer,
 }
+
+
+class WordReranker:
+    """Scores by shared words, in a scale of its own."""
+
+    def check(self, model: str) -> None:
+        if model == "missing":
+            raise BadInput("There is no such cross-encoder; give a folder.")
+
+    def scores(self, model: str, query: str, passages: Sequence[Passage]) -> list[float]:
+        words = set(query.lower().split())
+        return [2.0 * len(words & set(p.text.lower().split())) - 3 for p in passages]
 
 
 def deps(script: Mapping[str, Script] | None = None, **changes: Any) -> Deps:
@@ -167,6 +217,7 @@ def deps(script: Mapping[str, Script] | None = None, **changes: Any) -> Deps:
         "reasoner": ScriptedReasoner({**SCRIPT, **(script or {})}, Words()),
         "tokens": Words(),
         "clock": TickingClock(),
+        "reranker": WordReranker(),
     }
     return Deps(**{**ports, **changes})
 

@@ -15,21 +15,28 @@ from dataclasses import dataclass, field
 
 from core.observations import Listed, Printed, read_observation
 from core.ports import ForageReply, ForageRequest, TextView
+from core.reasoning.extractive.decompose import sub_questions
 from core.reasoning.extractive.features import PassageFeatures, Scene, build_scene
+from core.reasoning.extractive.lexicon import words
+from core.reasoning.extractive.reading import read
 from core.retrieval.titles import aliases
-from core.retrieval.tokenizer import STOP_WORDS, fold, tokenize
+from core.retrieval.tokenizer import STOP_TERMS, STOP_WORDS, fold, tokenize
 from core.types import Passage, digest
 
 FIRST_READS = 2
 """Passages of the question's own ranking that are read before an entity is ranked."""
-ENTITIES_A_QUERY = 2
+LAST_READS = 2
+"""The last turns are spent reading: what was read comes first in the composed evidence."""
+ENTITIES_A_QUERY = 3
 RANK_DECAY = 0.5
 NAMED_TITLE = 1.0
 PARTLY_NAMED_TITLE = 0.3
 MENTIONED_TITLE = 0.5
 ASKED_TITLE = 0.5
+TITLE_IN_QUESTION = 0.5
 NEWEST = 0.3
 LINKED = 0.5
+HOP_ANSWERS = 0.5
 OVERLAP = 0.02
 """Weight of the idf overlap of sentence and question beside the cosine (findings: Bridge)."""
 _ASKING = frozenset(["many", "much", "name"])
@@ -67,6 +74,7 @@ class _Entity:
     near: float
     linked: float
     ambiguity: float
+    answering: float = 0.0
 
 
 def forage_turn(request: ForageRequest, view: TextView) -> ForageReply:
@@ -80,9 +88,10 @@ def forage_turn(request: ForageRequest, view: TextView) -> ForageReply:
     entities = _entities(scene)
     wanted = FIRST_READS if len(notes.rankings) == 1 else 1
     handle = _best_unread(notes, scene, entities)
-    if handle is not None and notes.since_ranking < wanted:
+    closing = request.turns_left <= LAST_READS
+    if handle is not None and (closing or notes.since_ranking < wanted):
         return ForageReply(text=f"READ: {handle}")
-    query = _next_query(notes, scene, entities)
+    query = _unseen_names(notes, scene) or _next_query(notes, scene, entities)
     if query:
         return ForageReply(text=f"RANK: {query}")
     if handle is not None:
@@ -139,7 +148,7 @@ def _entities(scene: Scene) -> list[_Entity]:
                 for a, b, alias in scene.view.titles_in(sentence)
             ]
             for start, end, key, linked in spans:
-                if key in titles or asked.issuperset(key.split()):
+                if key in titles or asked.issuperset(key.split()) or _is_no_bridge(key):
                     continue
                 entity = found.setdefault(
                     (p.index, key),
@@ -147,14 +156,49 @@ def _entities(scene: Scene) -> list[_Entity]:
                 )
                 entity.near = max(entity.near, near)
                 entity.linked = max(entity.linked, linked)
+    answers = _hop_answers(scene) if HOP_ANSWERS else []
     for entity in found.values():
+        parts = set(entity.key.split())
+        entity.answering = sum(p * len(parts & a) / len(parts | a) for a, p in answers)
         entity.ambiguity = 1.0 / math.sqrt(max(1, scene.view.alias_count(entity.key)))
     return sorted(found.values(), key=lambda e: (-_worth(e, scene.passages), e.source, e.key))
 
 
+def _hop_answers(scene: Scene) -> list[tuple[set[str], float]]:
+    """Words of the answers to the sub-questions but the last, with their probabilities.
+
+    Each sub-question is filled with the best answers to those before.
+    """
+    hops = sub_questions(scene.question, scene.view)
+    found: list[tuple[set[str], float]] = []
+    best: list[str] = []
+    for hop in hops[:-1]:
+        for n, text in reversed(list(enumerate(best, 1))):
+            hop = hop.replace(f"#{n}", text)
+        ranked = read(scene.asking(hop))
+        best.append(ranked.best.text if ranked.best else "it")
+        for a in ranked.answers:
+            found.append(({t.surface for t in tokenize(a.text)}, a.probability))
+    return found
+
+
+def _is_no_bridge(key: str) -> bool:
+    """Whether a name is a date, or the name of a people alone."""
+    parts = key.split()
+    dated = words("time", "months")
+    return all(part in dated or part[0].isdigit() for part in parts) or (
+        len(parts) == 1 and parts[0] in words("names", "demonyms")
+    )
+
+
 def _worth(entity: _Entity, passages: Sequence[PassageFeatures]) -> float:
     """How promising ranking an entity is."""
-    return LINKED * entity.linked * entity.ambiguity + entity.near + passages[entity.source].p_rel
+    return (
+        LINKED * entity.linked * entity.ambiguity
+        + entity.near
+        + passages[entity.source].p_rel
+        + HOP_ANSWERS * min(1.0, entity.answering)
+    )
 
 
 def _best_unread(notes: _Notes, scene: Scene, entities: Sequence[_Entity]) -> str | None:
@@ -174,7 +218,7 @@ def _best_unread(notes: _Notes, scene: Scene, entities: Sequence[_Entity]) -> st
             score = 1.0 / (1.0 + RANK_DECAY * place)
             score += _title_bonus(names, ranking.words, fresh)
             score += MENTIONED_TITLE * max(mentioned.get(name, 0.0) for name in names)
-            score += ASKED_TITLE * _asked_share(row.label, scene)
+            score += _asked(row.label, scene)
             score += NEWEST if newest and fresh else 0.0
             if best is None or score > best[0]:
                 best = (score, row.handle)
@@ -189,11 +233,26 @@ def _title_bonus(names: Sequence[str], query: frozenset[str], fresh: frozenset[s
     return PARTLY_NAMED_TITLE if any(p & fresh - STOP_WORDS for p in parts) else 0.0
 
 
-def _asked_share(title: str, scene: Scene) -> float:
-    """Idf share of a title's content terms that the question holds."""
-    content = [t.term for t in tokenize(title) if t.surface not in STOP_WORDS]
-    total = sum(scene.view.idf(t) for t in content)
-    return sum(scene.view.idf(t) for t in content if t in scene.terms) / total if total else 0.0
+def _asked(title: str, scene: Scene) -> float:
+    """How much a title and the question share: the idf share of each that the other holds."""
+    content = {t.term: scene.view.idf(t.term) for t in tokenize(title)}
+    content = {t: w for t, w in content.items() if t not in STOP_TERMS}
+    total = sum(content.values())
+    shared = sum(w for t, w in content.items() if t in scene.terms)
+    of_title = shared / total if total else 0.0
+    return ASKED_TITLE * of_title + TITLE_IN_QUESTION * scene.share(frozenset(content))
+
+
+def _unseen_names(notes: _Notes, scene: Scene) -> str:
+    """Names in the question that no read passage holds and that were not ranked by themselves."""
+    seen = {t.surface for p in scene.passages for t in (*p.parse.tokens, *p.parse.title_tokens)}
+    names = []
+    for span in scene.entities:
+        parts = set(span.key.split())
+        if parts <= seen or any(parts <= r.words for r in notes.rankings[1:]):
+            continue
+        names.append(scene.question[span.start : span.end])
+    return " ".join(dict.fromkeys(_flat(name) for name in names))
 
 
 def _next_query(notes: _Notes, scene: Scene, entities: Sequence[_Entity]) -> str:

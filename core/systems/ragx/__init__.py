@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from core.systems.definition import StageNode, System
 from core.systems.ragx.controller import run
 from core.systems.ragx.decide import FORAGE, HOP, SLOTS
@@ -37,7 +39,11 @@ _COMPOSE = StageNode(
 )
 
 
-def _variant(name: str, title: str, summary: str, settings: type[RagXSettings]) -> System:
+def _variant(
+    name: str, title: str, summary: str, settings: type[RagXSettings], *also: str
+) -> System:
+    """``also``: port tasks that every stage of the variant calls beside the common ones."""
+    stages = tuple(replace(s, calls=(*s.calls, *also)) for s in (_FORAGE, _CHAIN, _COMPOSE))
     return System(
         name=name,
         title=title,
@@ -46,7 +52,7 @@ def _variant(name: str, title: str, summary: str, settings: type[RagXSettings]) 
         run=run,
         settings=settings,
         deciders=(FORAGE, SLOTS, HOP, PACK),
-        stages=(_FORAGE, _CHAIN, _COMPOSE),
+        stages=stages,
         edges=(
             ("forage", "forage"),
             ("forage", "chain"),
@@ -80,6 +86,7 @@ SYSTEMS = (
         "ragX rerank",
         "ragX core with the dense top 100 reordered by a cross-encoder.",
         RagXRerankSettings,
+        "retriever.rerank",
     ),
     _variant("ragx-fast", "ragX fast", "ragX core without the slot chain.", RagXFastSettings),
 )

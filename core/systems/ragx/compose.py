@@ -60,6 +60,7 @@ def compose(deps: Deps, question: str, found: Found, settings: RagXSettings) -> 
     chosen = tuple(p.id for p in packing.passages)
     added = tuple(i for i in chosen if i not in found.held)
     removed = tuple(i for i in found.held if i not in chosen)
+    evidence = (*(i for i in found.held if i in chosen), *added)
     composed = Composed(
         passages=packing.passages, trimmed=packing.trimmed, hint=hint(question) if chosen else ""
     )
@@ -85,9 +86,9 @@ def compose(deps: Deps, question: str, found: Found, settings: RagXSettings) -> 
     yield from emit(deps, Grounded(grounded=bool(citations), citations=citations))
     if not text:
         reason = "No answer was found in the composed evidence."
-        yield from _abstain(deps, "no_answer", reason, chosen)
+        yield from _abstain(deps, "no_answer", reason, evidence)
         return
-    yield from _finish(deps, text, citations, chosen)
+    yield from _finish(deps, text, citations, evidence)
 
 
 def _ranked(

@@ -61,6 +61,7 @@ def _next_turn(deps: Deps, state: Foraged, settings: RagXSettings) -> Stage[Deci
     usage = deps.ledger.usage()
     found = _found(state, Chain())
     inputs = ForageInputs(
+        steps=settings.steps,
         turns=state.turns,
         drafted=bool(state.draft),
         halted=state.halted,
@@ -102,6 +103,7 @@ def _next_hop(
         hops=len(chain.sub_questions),
         repeated=chain.repeats() if filled else False,
         halted=chain.halted,
+        rounds=usage.rounds,
         actions=usage.actions,
         tokens=usage.tokens,
         hop_tokens=longest + HOP_ANSWER.max_tokens_out + settings.thinking_tokens,

@@ -15,10 +15,12 @@ SLOT = regex.compile(r"#(\d+)")
 class ForageInputs(Frozen):
     """How far the forage loop is.
 
-    ``halted``: the reasoner, the retriever or a budget stopped it; ``turn_tokens`` is what
-    another turn takes at most, ``compose_tokens`` what composing from what is held takes.
+    ``steps``: the number of turns that the agent is told of with each turn. ``halted``: the
+    reasoner, the retriever or a budget stopped it. ``turn_tokens`` is what another turn takes at
+    most, ``compose_tokens`` what composing from what is held takes.
     """
 
+    steps: Count
     turns: Count
     drafted: bool
     halted: bool
@@ -30,6 +32,8 @@ class ForageInputs(Frozen):
 
 def next_turn(inputs: ForageInputs, settings: RagXSettings) -> Decision | Undetermined:
     """Take another turn, or go on to the slot chain or, without one, to the compose call."""
+    if inputs.turns and settings.steps != inputs.steps:
+        return Undetermined(f"turns of an agent that was told of {settings.steps}")
     gates = [
         gate("drafted", float(inputs.drafted), "==", 1.0),
         gate("halted", float(inputs.halted), "==", 1.0),
@@ -141,6 +145,7 @@ class HopInputs(Frozen):
     hops: Count
     repeated: bool
     halted: bool
+    rounds: Count
     actions: Count
     tokens: Count
     hop_tokens: Count
@@ -157,6 +162,9 @@ def next_hop(inputs: HopInputs, settings: RagXSettings) -> Decision | Undetermin
     if gates[-1].fired:
         gates.append(gate("repeated", float(inputs.repeated), "==", 0.0))
         reason = "The next sub-question was asked before: the chain ends here."
+    if gates[-1].fired:
+        gates.append(gate("rounds_left", settings.max_rounds - inputs.rounds, ">=", 2))
+        reason = "No search is left for another hop."
     if gates[-1].fired:
         gates.append(gate("actions_left", settings.max_actions - inputs.actions, ">=", 2))
         reason = "No action is left for another hop."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from core.errors import RetrieverError
+from core.errors import BudgetExhausted, RetrieverError
 from core.events import Event, EvidenceChanged, ForageTurn
 from core.fencing import fence
 from core.observations import (
@@ -150,7 +150,7 @@ def _rank(deps: Deps, query: str, state: Foraged, settings: RagXSettings) -> Sta
             transformation="forage",
             rationale="the agent's words",
         )
-    except RetrieverError as error:
+    except (RetrieverError, BudgetExhausted) as error:
         return _failed(state, error)
     state = replace(state, queries=(*state.queries, query))
     if not hits:
@@ -194,7 +194,7 @@ def _search(deps: Deps, words: str, state: Foraged) -> Stage[_Seen]:
             transformation="line_search",
             rationale="the agent's words",
         )
-    except RetrieverError as error:
+    except (RetrieverError, BudgetExhausted) as error:
         return _failed(state, error)
     state = replace(state, queries=(*state.queries, words))
     wanted = fold(words).split()
@@ -221,7 +221,14 @@ def _excerpt(line: str, word: str) -> str:
     return line[start : start + MAX_MATCH_LENGTH].strip()
 
 
-def _failed(state: Foraged, error: RetrieverError) -> _Seen:
+def _failed(state: Foraged, error: RetrieverError | BudgetExhausted) -> _Seen:
+    """What the agent is told of a failure; where no search is left it may still read.
+
+    Raises:
+        BudgetExhausted: it is not rounds that ran out.
+    """
+    if isinstance(error, BudgetExhausted) and error.resource != "rounds":
+        raise error
     return _Seen(state, f"It failed: {error.message}", error.reason_code)
 
 

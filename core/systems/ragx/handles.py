@@ -33,8 +33,8 @@ class Handles:
     def add(self, passages: Iterable[Passage]) -> Handles:
         """With these passages, where they are new.
 
-        A handle is ``path:line``, the first line of the passage; where that is taken, the start
-        of its id is added.
+        A handle is ``path:line``, the first line of the passage; where that is taken, a number
+        is added.
         """
         entries = list(self.entries)
         known = {e.passage.id for e in entries}
@@ -43,11 +43,11 @@ class Handles:
             if passage.id in known:
                 continue
             path = displayed(passage.document)
-            handle = f"{path}:{passage.line_start}"
-            if handle in taken:
-                handle = f"{handle}#{passage.id[:8]}"
-            if handle in taken:
-                handle = f"{path}:{passage.line_start}#{passage.id}"
+            first = handle = f"{path}:{passage.line_start}"
+            number = 1
+            while handle in taken:
+                number += 1
+                handle = f"{first}#{number}"
             known.add(passage.id)
             taken.add(handle)
             entries.append(Entry(handle, path, passage))

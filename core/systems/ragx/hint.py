@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Literal
 
 import regex
@@ -64,6 +65,7 @@ _PATTERNS: tuple[tuple[AnswerType, regex.Pattern[str]], ...] = (
 )
 
 
+@lru_cache(maxsize=256)
 def answer_type(question: str) -> AnswerType | None:
     """The expected type of answer; None where the question's form does not tell.
 

@@ -99,8 +99,7 @@ class RagXSettings(SystemSettings):
         10,
         ge=0,
         le=40,
-        role=Role.ACTION,
-        first_use="Called",
+        role=Role.DECISION,
         group="Forage loop",
         unit="turns",
         title="Forage turns",
@@ -170,7 +169,7 @@ class RagXSettings(SystemSettings):
     backfill: int = _backfill(48)
     context_window: int = knob(
         32_768,
-        ge=500,
+        ge=100,
         le=2_000_000,
         role=Role.DECISION,
         group="Compose",
