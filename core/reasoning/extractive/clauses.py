@@ -31,6 +31,9 @@ from core.reasoning.extractive.phrases import (
 from core.retrieval.tokenizer import STOP_WORDS
 
 SLOT = "\x00"
+MOST_OWNER_WORDS = 3
+OWNER_PREPOSITIONS = frozenset(["in", "from", "on", "for", "behind", "at"])
+ROLES = frozenset(["voice", "role", "character", "part", "player", "actor", "actress"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,7 @@ def relative(words: tuple[str, ...], asked: int) -> Split | None:
         if subject:
             ask = ("which", *named, *clause)
         elif words[r] == "whose":
-            ask = ("which", *named, "is", "the", "one", "whose", *clause)
+            ask = ("which", *named, "'s", *clause)
         else:
             link = tuple(w for w in bare if w != ",")
             ask = ("what", "is", "the", *named, *link, words[r], *clause)
@@ -183,22 +186,19 @@ def of_name(words: tuple[str, ...], asked: int) -> Split | None:
     for i in range(len(words) - 2, 0, -1):
         if words[i] != "of":
             continue
-        first = i + 2 if words[i + 1] == "the" and i + 2 < len(words) else i + 1
-        if not is_name(words[first]):
-            continue
-        end = first + 1
-        if (
-            end < len(words)
-            and is_word(words[end])
-            and words[end] not in STOPS
-            and (first - 1 == i or end + 1 < len(words))
-            and not verb_follows(words, end)
-        ):
-            continue
+        owner = owner_at(words, i + 1)
         head = head_before(words, i)
-        if head is None:
+        if owner is None or head is None:
             continue
         start, noun = head
+        first, end = owner
+        if words[noun:i][-1] in ROLES and end + 1 < len(words) and words[end] in ("in", "on"):
+            end += 2 if is_name(words[end + 1]) else 0
+        subject = start > 0 and words[start - 1] in AUXILIARY and asked < start
+        if end < len(words) and is_word(words[end]) and words[end] not in STOPS:
+            direct = first == i + 1 and end + 1 < len(words)
+            if (direct or end + 1 < len(words)) and not (subject or verb_follows(words, end)):
+                continue
         if words[noun] in OF_NOUNS and noun == i - 1 and words[start - 1] == "of":
             outer = head_before(words, start - 1)
             if outer is None:
@@ -216,6 +216,21 @@ def of_name(words: tuple[str, ...], asked: int) -> Split | None:
         ask = (wh_for(named), "is", "the", *named, "of", *words[i + 1 : end])
         return Split(ask, (*words[:start], SLOT, *words[end:]))
     return None
+
+
+def owner_at(words: tuple[str, ...], at: int) -> tuple[int, int] | None:
+    """What follows "of": a name, or a thing in or from a name ("the music in Moon"); its name
+    and end."""
+    i = at + 1 if words[at] in ("the", "a", "an") else at
+    if i < len(words) and is_name(words[i]):
+        return i, i + 1
+    last = min(i + MOST_OWNER_WORDS, len(words) - 1)
+    while i < last and is_word(words[i]) and words[i] not in STOPS:
+        i += 1
+    if i == at or i + 1 >= len(words) or words[i] not in OWNER_PREPOSITIONS:
+        return None
+    i += 2 if words[i + 1] == "the" else 1
+    return (i, i + 1) if i < len(words) and is_name(words[i]) else None
 
 
 def asked_of(words: tuple[str, ...], asked: int) -> Split | None:

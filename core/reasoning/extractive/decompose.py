@@ -39,7 +39,11 @@ _WORDS = regex.compile(
     r"[\ue000-\uf8ff]|\#\d|[\p{L}\d][\p{L}\p{M}\d.\-&]*[\p{L}\p{M}\d]|[\p{L}\d]|['’]s\b|\S"
 )
 _QUOTED = regex.compile(r"[\"“«]([^\"”»]{2,120})[\"”»]")
+_OPENING = regex.compile(r"(?:^|\. )\p{Ll}")
 _YEAR_BEFORE = regex.compile(r"\b\d{4} $")
+_CLASS_AFTER = regex.compile(
+    r" (?:movie|film|album|song|single|series|show|novel|book|chart|award|tour|magazine)s?\b"
+)
 _HYPHENED = regex.compile(r"-[\p{L}\p{M}\d]+")
 
 
@@ -109,6 +113,8 @@ def _mask(question: str, view: TextView) -> tuple[list[str], list[str]]:
             end = tail.end()
         if year := _YEAR_BEFORE.search(question, 0, start):
             start = year.start()
+        if kind := _CLASS_AFTER.match(question, end):
+            end = kind.end()
         if joined and start < joined[-1][1]:
             joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
         elif (
@@ -142,4 +148,5 @@ def _sentence(words: Sequence[str], names: list[str]) -> str:
         names[ord(w) - FIRST_MASK] if len(w) == 1 and ord(w) >= FIRST_MASK else w for w in words
     ]
     text: str = regex.sub(r" (?=[,.;:)]|['’]s\b|['’] )|(?<=\() ", "", " ".join(shown)).strip(" ,")
-    return text[:1].upper() + text[1:] + "?"
+    opened: str = _OPENING.sub(lambda match: match.group().upper(), text)
+    return opened + "?"

@@ -61,3 +61,9 @@ def country_of() -> dict[str, str]:
             demonym, country = pair.strip().split("=")
             found[demonym] = country
     return found
+
+
+@cache
+def synonym_groups() -> tuple[tuple[str, ...], ...]:
+    """The words of every synonym group, as they are written."""
+    return tuple(tuple(group["words"].split()) for group in _tables()["synonyms"])

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Set
 from functools import cache
 
-from core.reasoning.extractive.lexicon import synonyms
+from core.reasoning.extractive.lexicon import synonym_groups, synonyms
 from core.retrieval.tokenizer import fold, stem
 
 SYNONYM_WEIGHT = 0.8
@@ -85,6 +85,28 @@ def _table() -> dict[str, frozenset[str]]:
 def related(term: str) -> frozenset[str]:
     """Stems that may state what the stem ``term`` asks for, without itself."""
     return _table().get(term, frozenset())
+
+
+@cache
+def _spoken() -> dict[str, tuple[str, ...]]:
+    spoken: dict[str, dict[str, str]] = {}
+    for group in (*synonym_groups(), *(group.split() for group in _GROUPS)):
+        stems = {stem(fold(word)): word for word in reversed(group)}
+        for one in stems:
+            others = spoken.setdefault(one, {})
+            for other in (stem(fold(word)) for word in group):
+                if other != one:
+                    others.setdefault(other, stems[other])
+    return {one: tuple(others.values()) for one, others in spoken.items()}
+
+
+def other_words(term: str) -> tuple[str, ...]:
+    """Words that may state what the stem asks for, one for each stem, the nearest group first.
+
+    >>> other_words("spous")[:3]
+    ('married', 'wed', 'wife')
+    """
+    return _spoken().get(term, ())
 
 
 def is_relation(term: str) -> bool:
