@@ -335,11 +335,11 @@ def _calibrate(
     retriever = index.retriever()
     try:
         for done, (row, text) in enumerate(queries, 1):
-            own = index.at(row).digest
+            own = indexed_text(index.at(row))
             index.remember_query(text, rows[text_key(text)])
             for channel in CHANNELS:
                 hits = retriever.search(text, 2 * calibration.TOP + 10, channel, Access())
-                others = [hit.score for hit in hits if hit.passage.digest != own]
+                others = [hit.score for hit in hits if indexed_text(hit.passage) != own]
                 scores[channel].extend(others[: calibration.TOP])
             tracker.step("calibrating", done, len(queries))
     finally:

@@ -22,7 +22,7 @@ from core.retrieval.manifest import FORMAT, DocumentEntry, Lexical, Manifest
 from core.retrieval.retriever import IndexRetriever
 from core.retrieval.textview import CorpusTextView
 from core.retrieval.vectors import Embedder, VectorTable
-from core.types import Access, CorpusRef, Passage
+from core.types import Access, CorpusRef, Passage, digest
 
 QUERY_VECTORS_KEPT = 4_096
 MASKS_KEPT = 32
@@ -262,12 +262,17 @@ class _SentenceVectors(Mapping[str, FloatArray]):
 
     def __init__(self, index: Index) -> None:
         self._index = index
-        self._row_of = {p.digest: row for row, p in enumerate(index.passages()) if p.digest}
+        # A ready-made passage may bring a digest that is not of its title and text.
+        self._row_of = {
+            p.digest: row
+            for row, p in enumerate(index.passages())
+            if p.digest == digest([p.title, p.text])
+        }
 
-    def __getitem__(self, digest: str) -> FloatArray:
-        vectors = self._index.sentence_vectors(self._row_of[digest])
+    def __getitem__(self, key: str) -> FloatArray:
+        vectors = self._index.sentence_vectors(self._row_of[key])
         if vectors is None:
-            raise KeyError(digest)
+            raise KeyError(key)
         return vectors
 
     def __iter__(self) -> Iterator[str]:

@@ -314,6 +314,34 @@ def test_stored_vectors_are_those_of_the_texts(tmp_path: Path, folder: Path) -> 
     assert embedder.texts == []
 
 
+def test_a_large_corpus_stores_no_sentence_vectors_but_has_them(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.retrieval.building.SENTENCES_UP_TO", 3)
+    embedder = HashedWords()
+    lib = library(tmp_path, embedder=embedder)
+    lib.index(folder)
+    index = lib.open(folder)
+    assert index.manifest.sentences == 0
+    del embedder.texts[:]
+    (first, *_) = index.passages()
+    spans, vectors = index.text_view().sentence_vectors(first)
+    assert embedder.texts == sentence_texts(first, spans)
+    assert len(vectors) == len(spans)
+
+
+def test_a_digest_that_is_not_of_the_text_gives_no_other_texts_vectors(tmp_path: Path) -> None:
+    one, two = (
+        passage(name, "The same words.").model_copy(update={"digest": "same"}) for name in "AB"
+    )
+    lib = library(tmp_path)
+    lib.index_passages("pool", [one, two])
+    view = lib.open("pool").text_view()
+    for p in (one, two):
+        expected = HashedWords().encode([f"{p.title}. The same words."])
+        np.testing.assert_array_equal(view.sentence_vectors(p)[1], expected)
+
+
 def test_the_text_view_counts_as_the_index_does(tmp_path: Path, folder: Path) -> None:
     lib = library(tmp_path)
     lib.index(folder)
