@@ -48,8 +48,8 @@ PEOPLE = _set(
     """actor actress author writer singer director composer producer artist musician person man
     woman player politician president king queen founder drummer guitarist wife husband spouse
     mother father son daughter brother sister performer painter character driver coach leader
-    poet novelist screenwriter creator inventor mayor senator minister pianist bassist winner star voice butler
-    nurse teacher doctor architect mathematician physicist scientist comedian model"""
+    poet novelist screenwriter creator inventor mayor senator minister pianist bassist winner
+    star voice butler nurse teacher doctor architect mathematician physicist scientist comedian model"""
 )
 EMPTY_NOUN = _set(
     """kind type sort number amount name part list percentage share lot member citizen instance one
