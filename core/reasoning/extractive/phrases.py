@@ -49,7 +49,8 @@ PEOPLE = _set(
     woman player politician president king queen founder drummer guitarist wife husband spouse
     mother father son daughter brother sister performer painter character driver coach leader
     poet novelist screenwriter creator inventor mayor senator minister pianist bassist winner
-    star voice butler nurse teacher doctor architect mathematician physicist scientist comedian model"""
+    star voice butler nurse teacher doctor architect mathematician physicist scientist
+    comedian model"""
 )
 EMPTY_NOUN = _set(
     """kind type sort number amount name part list percentage share lot member citizen instance one

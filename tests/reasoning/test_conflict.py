@@ -1,0 +1,78 @@
+import pytest
+
+from core.reasoning.extractive.conflict import conflicts
+from core.reasoning.extractive.features import build_scene
+from tests.reasoning.bag_view import passage, view_of
+
+QUESTION = "When was the Harlow Bridge over the river Tarn opened?"
+FACT = "The Harlow Bridge over the river Tarn was opened to traffic on 4 May 1931 by the mayor."
+
+
+def found(question, *passages):
+    return conflicts(build_scene(question, passages, view_of(*passages)))
+
+
+def pair(first, second, titles=("Harlow Bridge", "Harlow Bridge")):
+    return passage(titles[0], first), passage(titles[1], second)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("1931", "1935"), ("4 May 1931", "12 June 1934"), ("May", "July")],
+)
+def test_a_changed_date_is_a_conflict(old, new):
+    hits = found(QUESTION, *pair(FACT, FACT.replace(old, new) + " It is painted green."))
+    assert len(hits) == 1
+    assert 0.9 <= hits[0].strength <= 1
+    assert {hits[0].first.passage, hits[0].second.passage} == {0, 1}
+
+
+def test_only_the_value_differs_is_the_strongest():
+    plain = found(QUESTION, *pair(FACT, FACT.replace("1931", "1935")))
+    looser = found(QUESTION, *pair(FACT, FACT.replace("1931", "1935").replace("to traffic ", "")))
+    assert plain[0].strength == pytest.approx(1.0)
+    assert plain[0].values == (("1931", "1935"),)
+    assert looser[0].strength < plain[0].strength
+
+
+def test_numbers_and_names():
+    text = "In the census of that year the Harlow Bridge district had 4,120 inhabitants in all."
+    question = "How many inhabitants had the Harlow Bridge district in the census?"
+    assert found(question, *pair(text, text.replace("4,120", "5,310")))
+    text = "The Harlow Bridge over the river Tarn was designed and built by the engineer Ann Holt."
+    question = "Who designed and built the Harlow Bridge over the river Tarn?"
+    hits = found(question, *pair(text, text.replace("Ann Holt", "Bo Marsh")))
+    assert hits[0].values == (("Ann Holt", "Bo Marsh"),)
+
+
+def test_no_conflict_in_parallel_sentences_about_different_things():
+    other = FACT.replace("Harlow Bridge", "Dunmore Bridge").replace("1931", "1935")
+    titles = ("Harlow Bridge", "Dunmore Bridge")
+    assert not found(QUESTION, *pair(FACT, other, titles))
+
+
+def test_another_title_conflicts_where_it_names_the_first():
+    note = FACT.replace("1931", "1935")
+    assert found(QUESTION, *pair(FACT, note, ("Harlow Bridge", "Bridges of the Tarn")))
+
+
+def test_no_conflict_in_one_passage_or_in_equal_or_additional_words():
+    twice = passage("Harlow Bridge", f"{FACT} {FACT.replace('1931', '1935')}")
+    assert not found(QUESTION, twice)
+    assert not found(QUESTION, *pair(FACT, FACT + " "))
+    assert not found(QUESTION, *pair(FACT, FACT.replace("by the mayor", "by the old mayor")))
+
+
+def test_different_kinds_are_no_conflict():
+    assert not found(QUESTION, *pair(FACT, FACT.replace("4 May 1931", "Ann Holt's birthday")))
+
+
+def test_off_the_question_is_no_conflict():
+    hits = found("Who sings in the band?", *pair(FACT, FACT.replace("1931", "1935")))
+    assert not hits
+
+
+def test_the_two_things_asked_about_do_not_conflict():
+    question = "Was the river Tarn or the river Usk bridged first by the mayor at Harlow?"
+    first = "At Harlow the first bridge of the mayor over the river Tarn is a long one of stone."
+    assert not found(question, *pair(first, first.replace("Tarn", "Usk")))
