@@ -15,10 +15,11 @@ from core.reasoning.extractive.question import analyse
 from core.reasoning.extractive.relations import stated
 from core.retrieval.tokenizer import STOP_WORDS, tokenize
 
-ASKING = frozenset(
-    """name kind type sort many much number amount year date time called known which whose whom
-    happened happen part person people thing title""".split()
-)
+_ASKING = """
+name kind type sort many much number amount year date time called known which whose whom happened
+happen part person people thing title
+"""
+ASKING = frozenset(_ASKING.split())
 """Surfaces that say what form the answer has, not what it is about."""
 
 

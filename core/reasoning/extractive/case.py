@@ -1,0 +1,61 @@
+"""A question and its passages, examined on demand: every part is worked out once."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from functools import cached_property
+
+from core.ports import TextView
+from core.reasoning.extractive.chain import Chain, Weave, search
+from core.reasoning.extractive.facets import Facets, facets_of
+from core.reasoning.extractive.features import Scene, build_scene
+from core.reasoning.extractive.reading import RankedAnswers, read
+from core.types import Passage
+
+CASES_KEPT = 64
+
+
+class Case:
+    """What the handlers of the tasks share about one question over one set of passages."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+        self.weave = Weave(scene)
+
+    @cached_property
+    def chain(self) -> Chain:
+        """The best chain of passages."""
+        return search(self.weave)[0]
+
+    @cached_property
+    def facets(self) -> Facets:
+        """What the question requires."""
+        return facets_of(self.scene)
+
+    @cached_property
+    def ranked(self) -> RankedAnswers:
+        """The reader's answers."""
+        return read(self.scene)
+
+
+class CaseBook:
+    """The last cases over one text view, by question and passages; safe between threads."""
+
+    def __init__(self, view: TextView, kept: int = CASES_KEPT) -> None:
+        self.view, self._kept = view, kept
+        self._cases: OrderedDict[tuple[object, ...], Case] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def case(self, question: str, passages: Sequence[Passage]) -> Case:
+        """The case, the same object as long as it is kept."""
+        key = (question, *((p.id, p.title, p.text) for p in passages))
+        with self._lock:
+            case = self._cases.get(key)
+            if case is None:
+                case = self._cases[key] = Case(build_scene(question, passages, self.view))
+            self._cases.move_to_end(key)
+            if len(self._cases) > self._kept:
+                self._cases.popitem(last=False)
+            return case
