@@ -164,13 +164,13 @@ class _TextOfHtml(HTMLParser):
         self._first_heading: list[str] = []
         self._hidden: list[str] = []
         self._in_title = self._in_heading = False
-        self._pre = 0
+        self._pre = self._cells = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if self._hidden == ["head"] and (tag == "body" or tag in _BLOCKS or tag in _HEADINGS):
+            self._hidden.clear()
         if tag == "title":
             self._in_title = not self._titles
-        elif tag == "body":
-            self._hidden.clear()
         elif tag in _HIDDEN:
             self._hidden.append(tag)
         elif tag in _HEADINGS:
@@ -178,6 +178,11 @@ class _TextOfHtml(HTMLParser):
             self._in_heading = tag == "h1" and not self._first_heading
         elif tag in ("br", "tr"):
             self._out.append("\n")
+            self._cells = 0
+        elif tag in ("td", "th"):
+            if self._cells:
+                self._out.append(" | ")
+            self._cells += 1
         elif tag == "li":
             self._out.append("\n- ")
         elif tag in _BLOCKS:
@@ -190,8 +195,6 @@ class _TextOfHtml(HTMLParser):
         elif tag in self._hidden:
             while self._hidden.pop() != tag:
                 pass
-        elif tag in ("td", "th"):
-            self._out.append(" | ")
         elif tag in _HEADINGS or tag in _BLOCKS:
             self._out.append("\n\n")
             self._in_heading = False
@@ -209,9 +212,11 @@ class _TextOfHtml(HTMLParser):
             self._out.append(data)
             return
         words = " ".join(data.split())
-        before = " " if data[:1].isspace() else ""
+        last = self._out[-1][-1] if self._out else "\n"
+        before = " " if data[:1].isspace() and not last.isspace() else ""
         after = " " if words and data[-1:].isspace() else ""
-        self._out.append(before + words + after)
+        if piece := before + words + after:
+            self._out.append(piece)
 
     def title(self) -> str:
         return " ".join("".join(self._titles or self._first_heading).split())
@@ -219,7 +224,7 @@ class _TextOfHtml(HTMLParser):
     def text(self) -> str:
         lines: list[str] = []
         for line in "".join(self._out).split("\n"):
-            stripped = line.rstrip(" |").rstrip()
+            stripped = line.rstrip()
             if not self._indented(line):
                 stripped = stripped.lstrip()
             if stripped.strip("#- ") or (lines and lines[-1]):

@@ -32,14 +32,18 @@ def alias_key(name: str) -> str:
 
 
 def _usable(key: str) -> bool:
-    words = key.split()
-    if len(words) == 1:
-        return len(key) >= 3 and key not in STOP_WORDS
-    return bool(words) and any(word not in STOP_WORDS for word in words)
+    return " " in key or (len(key) >= 3 and key not in STOP_WORDS)
+
+
+def _only_stop_words(key: str) -> bool:
+    return all(word in STOP_WORDS for word in key.split())
 
 
 class TitleIndex:
-    """Finds mentions of titles; longest match, left to right, a capital or a digit first."""
+    """Finds mentions of titles; longest match, left to right, a capital or a digit first.
+
+    A title of stop words alone ("The Who") is mentioned only where every word has its capital.
+    """
 
     def __init__(self, titles: Iterable[str]) -> None:
         """``titles``: one for each passage, so that an alias's count is its ambiguity."""
@@ -67,7 +71,10 @@ class TitleIndex:
             if longest and (first.isupper() or first.isdigit() or not first.isascii()):
                 for n in range(min(longest, len(tokens) - i), 0, -1):
                     alias = " ".join(t.surface for t in tokens[i : i + n])
-                    if alias in self._counts:
+                    words = tokens[i : i + n]
+                    if alias in self._counts and (
+                        not _only_stop_words(alias) or all(text[t.start].isupper() for t in words)
+                    ):
                         found.append((tokens[i].start, tokens[i + n - 1].end, alias))
                         step = n
                         break

@@ -128,6 +128,23 @@ def test_html(tmp_path: Path) -> None:
     assert "<" not in document.text
 
 
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        ("<head><title>T</title><p>Body without its tags", "Body without its tags"),
+        ("<div>" * 20_000 + "deep", "deep"),
+        ("a<br>b&nbsp;c &lt;d&gt;", "a\nb c <d>"),
+        ("<table><tr><th>Name<th>Year<tr><td>Bell</table>", "Name | Year\nBell"),
+        ("<table><tr><th>Name</th><th>Year</th></tr></table>", "Name | Year"),
+        ("<pre>if x:\n    y</pre>", "if x:\n    y"),
+        ("x <!-- hidden --> y<![CDATA[z]]>", "x y"),
+        ("plain text & no tags", "plain text & no tags"),
+    ],
+)
+def test_html_as_it_comes(tmp_path: Path, page: str, text: str) -> None:
+    assert only(write(tmp_path, {"a.html": page})).text == text
+
+
 def test_html_in_its_declared_encoding(tmp_path: Path) -> None:
     page = '<meta charset="iso-8859-2"><p>Zażółć gęślą jaźń'.encode("iso8859-2")
     assert only(write(tmp_path, {"a.htm": page})).text == "Zażółć gęślą jaźń"
