@@ -94,7 +94,7 @@ class Committed(Frozen):
 
 
 class QueryIssued(Frozen):
-    """A query and its lineage. ``overlap`` is the Jaccard similarity of its terms to its parent's."""
+    """A query and its lineage. ``overlap``: Jaccard similarity of its terms to its parent's."""
 
     kind: Literal["QueryIssued"] = "QueryIssued"
     query: str

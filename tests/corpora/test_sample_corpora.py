@@ -69,11 +69,18 @@ def test_ids_are_unique_and_fields_complete(corpus):
     questions = load_questions(corpus)
     ids = [question["id"] for question in questions]
     assert len(ids) == len(set(ids))
-    texts = [(question["question"], question.get("tenant"), question.get("jurisdiction"),
-              json.dumps(question.get("settings", {}), sort_keys=True)) for question in questions]
+    texts = [
+        (
+            question["question"],
+            question.get("tenant"),
+            question.get("jurisdiction"),
+            json.dumps(question.get("settings", {}), sort_keys=True),
+        )
+        for question in questions
+    ]
     assert len(texts) == len(set(texts))
     for question in questions:
-        assert FIELDS <= question.keys(), question["id"]
+        assert question.keys() >= FIELDS, question["id"]
         assert question["expected_terminal"] in TERMINALS, question["id"]
         assert question["question"].strip() == question["question"] != "", question["id"]
 
@@ -112,7 +119,7 @@ def test_documents_have_a_title(corpus):
     documents = load_documents(corpus)
     assert documents
     for name, (front, body) in documents.items():
-        assert isinstance(front.get("title"), str) and front["title"].strip(), name
+        assert str(front.get("title") or "").strip(), name
         assert body.strip(), name
 
 
@@ -133,8 +140,10 @@ def test_an_answer_is_in_the_gold_documents(name):
     for question in load_questions(ROOT / name):
         if question["type"] in {"yesno", "unanswerable"}:
             continue
-        text = " ".join(f"{documents[gold['document']][0]['title']} {documents[gold['document']][1]}"
-                        for gold in question["gold"])
+        text = " ".join(
+            f"{documents[gold['document']][0]['title']} {documents[gold['document']][1]}"
+            for gold in question["gold"]
+        )
         assert any(mentions(text, answer) for answer in question["answers"]), question["id"]
 
 
@@ -144,7 +153,9 @@ def test_multi_hop_questions_hide_the_answer(name):
         if question["type"] == "bridge":
             assert question["hops"] >= 2, question["id"]
             assert len(question["gold"]) >= question["hops"], question["id"]
-            assert not any(mentions(question["question"], answer) for answer in question["answers"]), question["id"]
+            assert not any(
+                mentions(question["question"], answer) for answer in question["answers"]
+            ), question["id"]
 
 
 def test_jarvis_answer_passage_shares_no_stem_with_the_question():
@@ -191,7 +202,10 @@ def test_private_music_article_names_the_drummer_and_not_the_band():
     documents = load_documents(ROOT / "music_labels")
     first = load_questions(ROOT / "music_labels")[0]
     assert first["id"] == "music-01"
-    assert [gold["document"] for gold in first["gold"]] == ["docs/Private_Music.md", "docs/Ringo_Starr.md"]
+    assert [gold["document"] for gold in first["gold"]] == [
+        "docs/Private_Music.md",
+        "docs/Ringo_Starr.md",
+    ]
     label = documents["docs/Private_Music.md"][1]
     assert "Ringo Starr" in label
     assert not mentions(label, "Beatles")
