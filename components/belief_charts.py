@@ -85,30 +85,21 @@ def gauges(
 
     The firing side of a threshold is shaded along the dial's rim.
     """
-    figure = go.Figure()
-    order = [
-        "sufficiency",
-        "reliability",
-        "conflict",
-        "p_ans",
-        "uncertainty",
-        "gap",
-        "cost",
-        "p_flip",
-    ]
-    for place, name in enumerate(order):
+    dials, titles = [], []
+    for place, name in enumerate(_PLACES):
         look, value = MEASURES[name], now.values[name]
         column, row = place % 4, place // 4
-        figure.add_trace(
-            go.Indicator(
-                mode="gauge+number",
-                value=round(value, 4),
-                number={"valueformat": ".3f", "font": {"size": 17}},
-                domain={
+        dials.append(
+            {
+                "type": "indicator",
+                "mode": "gauge+number",
+                "value": round(value, 4),
+                "number": {"valueformat": ".3f", "font": {"size": 17}},
+                "domain": {
                     "x": [column * 0.25 + 0.012, column * 0.25 + 0.238],
                     "y": [0.54, 0.9] if row == 0 else [0.0, 0.36],
                 },
-                gauge={
+                "gauge": {
                     "shape": "angular",
                     "axis": {"range": [0, 1], "tickvals": [], "ticks": ""},
                     "bar": {"color": look.colour, "thickness": 0.5},
@@ -116,22 +107,30 @@ def gauges(
                     "borderwidth": 0,
                     "steps": _marks(thresholds.get(name, ()), ghost and ghost.get(name)),
                 },
-            )
+            }
         )
-        figure.add_annotation(
-            text=f"{look.glyph} {look.title}",
-            hovertext=look.meaning,
-            x=column * 0.25 + 0.125,
-            y=0.91 if row == 0 else 0.37,
-            xref="paper",
-            yref="paper",
-            xanchor="center",
-            yanchor="bottom",
-            showarrow=False,
-            font={"size": 13},
+        titles.append(
+            {
+                "text": f"{look.glyph} {look.title}",
+                "hovertext": look.meaning,
+                "x": column * 0.25 + 0.125,
+                "y": 0.91 if row == 0 else 0.37,
+                "xref": "paper",
+                "yref": "paper",
+                "xanchor": "center",
+                "yanchor": "bottom",
+                "showarrow": False,
+                "font": {"size": 13},
+            }
         )
-    figure.update_layout(height=250, margin={"l": 6, "r": 6, "t": 6, "b": 4})
-    return figure
+    return go.Figure(
+        data=dials,
+        layout={
+            "height": 250,
+            "margin": {"l": 6, "r": 6, "t": 6, "b": 4},
+            "annotations": titles,
+        },
+    )
 
 
 def _marks(thresholds: Sequence[Threshold], ghost: float | None) -> list[dict[str, object]]:

@@ -64,7 +64,8 @@ def table(
             for i, c in enumerate(cells[:width])
         )
         under = "".join(
-            f'<tr><td class="ri-under"></td><td class="ri-under" colspan="{width - 1}">{c}</td></tr>'
+            '<tr><td class="ri-under"></td>'
+            f'<td class="ri-under" colspan="{width - 1}">{c}</td></tr>'
             for c in cells[width:]
         )
         return f"<tr>{inner}</tr>{under}"

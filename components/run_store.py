@@ -17,6 +17,8 @@ from core.replay import ParsedRun, ReplayReport
 from core.settings import SystemSettings
 
 RUNS_KEPT = 24
+STEPS_KEPT = 100_000
+"""Runs of more steps than these together push the longest unused ones out."""
 
 
 @dataclass
@@ -62,8 +64,9 @@ class StepStore:
         with self._lock:
             kept = self._runs.setdefault(key, _Kept())
             self._runs.move_to_end(key)
-            while len(self._runs) > self._size:
-                self._runs.popitem(last=False)
+            held = sum(len(k.steps) for k in self._runs.values())
+            while len(self._runs) > self._size or (held > STEPS_KEPT and len(self._runs) > 1):
+                held -= len(self._runs.popitem(last=False)[1].steps)
             return kept
 
     @staticmethod
