@@ -100,9 +100,10 @@ def build(
     home.clear(stores)
     version = _version(contents, embedder.model)
     files = tuple(entry.verdict for entry in contents.files)
-    if old is not None and previous is not None and _up_to_date(old, version, stores):
-        if previous.files != contents.files:
-            _note_files(old, contents)
+    if old is not None and not contents.fresh and _up_to_date(old, version, stores):
+        if old.manifest.files != contents.files:  # verdicts on files that have no document
+            changes = {"files": contents.files, "updated_at": datetime.now(UTC)}
+            _write_manifest(old.folder, old.manifest.model_copy(update=changes))
         return IndexReport(
             corpus=contents.id,
             version=version,
@@ -181,16 +182,6 @@ def _up_to_date(old: Index, version: str, stores: VectorStores) -> bool:
         and old.is_whole()
         and stores.holds(old.folder / "chroma", manifest.store, manifest.passages)
     )
-
-
-def _note_files(old: Index, contents: Contents) -> None:
-    """Keep new verdicts on files that changed nothing in the index."""
-    changes = {
-        "files": contents.files,
-        "documents": contents.write_documents(old.folder),
-        "updated_at": datetime.now(UTC),
-    }
-    _write_manifest(old.folder, old.manifest.model_copy(update=changes))
 
 
 def _write_manifest(folder: Path, manifest: Manifest) -> None:

@@ -122,6 +122,21 @@ def test_an_edited_document_replaces_its_old_text_everywhere(tmp_path: Path, fol
     assert b"Smeaton" not in everything_under(lib.root)
 
 
+def test_an_edit_between_the_passages_keeps_documents_exact(tmp_path: Path, folder: Path) -> None:
+    embedder = HashedWords()
+    lib = library(tmp_path, embedder=embedder)
+    lib.index(folder)
+    del embedder.texts[:]
+    text = (folder / "docs/Eddystone.txt").read_text() + "\n\n"
+    write(folder, {"docs/Eddystone.txt": text})
+    assert lib.index(folder).updated == ("docs/Eddystone.txt",)
+    assert embedder.texts == []
+    document = lib.open(folder).document("docs/Eddystone.txt")
+    assert document is not None
+    assert document.text == text
+    assert not lib.index(folder).changed
+
+
 def test_a_removed_document_leaves_nothing_behind_and_can_come_back(
     tmp_path: Path, folder: Path
 ) -> None:
