@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 
-PARTS = ("outcomes",)
+PARTS = ("steps", "outcomes")
 """Modules of this folder with a ``main(arguments) -> exit code``."""
 
 

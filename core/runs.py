@@ -216,8 +216,10 @@ class _Past:
         if isinstance(event, PassagesShown):
             shown = shown.union(p.id for p in event.passages)
         elif isinstance(event, EvidenceChanged):
-            kept = tuple(i for i in evidence if i not in event.removed)
-            evidence = (*kept, *(i for i in event.added if i not in kept))
+            gone = frozenset(event.removed)
+            kept = tuple(i for i in evidence if i not in gone) if gone else evidence
+            held = frozenset(kept)
+            evidence = kept + tuple(i for i in event.added if i not in held)
         return _Past(
             step.seq + 1,
             step.stage,

@@ -182,19 +182,43 @@ def believe(
     return Belief(**levels._asdict()), Diagnostics(**x._asdict())
 
 
+class _Parameters(NamedTuple):
+    """Settings as numbers: per dimension alpha, lambda and a weight for every signal; and the
+    logits of the priors."""
+
+    of: BeliefRAGSettings | None
+    rows: tuple[tuple[float, ...], ...]
+    priors: tuple[float, ...]
+
+
+_newest = _Parameters(None, (), ())
+"""Those of the settings used last: a replay takes many decisions under the same ones."""
+
+
+def _parameters(
+    settings: BeliefRAGSettings,
+) -> tuple[tuple[tuple[float, ...], ...], tuple[float, ...]]:
+    global _newest
+    held = _newest
+    if held.of is not settings:
+        rows, priors = [], []
+        for read, places in zip(_PARAMETERS, _PLACES, strict=True):
+            first, alpha, rate, *given = read(settings)
+            weights = [0.0] * len(SIGNALS)
+            for place, weight in zip(places, given, strict=True):
+                weights[place] = weight
+            rows.append((alpha, rate, *weights))
+            priors.append(logit(first))
+        held = _newest = _Parameters(settings, tuple(rows), tuple(priors))
+    return held.rows, held.priors
+
+
 def _fold(
     observations: Sequence[Observation], settings: BeliefRAGSettings
 ) -> tuple[Levels, Signals]:
     """``update`` over each observation in turn, in logit space and without its terms: a replay
     does this for every recorded decision at every move of a slider."""
-    rows, logits = [], []
-    for read, places in zip(_PARAMETERS, _PLACES, strict=True):
-        first, alpha, rate, *given = read(settings)
-        weights = [0.0] * len(SIGNALS)
-        for place, weight in zip(places, given, strict=True):
-            weights[place] = weight
-        rows.append((alpha, rate, *weights))
-        logits.append(logit(first))
+    rows, logits = _parameters(settings)
     x = _signals(NOTHING_HELD, settings)
     for observation in observations:
         x = _signals(observation, settings)
@@ -205,7 +229,7 @@ def _fold(
             if not -_FARTHEST < now < _FARTHEST:
                 now = math.copysign(_FARTHEST, now)
             moved.append(before + rate * (now - before))
-        logits = moved
+        logits = tuple(moved)
     cost = x.cost if observations else 0.0
     return Levels._make([*map(sigmoid, logits), cost]), x
 
