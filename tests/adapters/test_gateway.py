@@ -221,9 +221,9 @@ def test_every_task_over_the_wire(server, task):
     [
         "Certainly, the answer is clear.",
         good_text("answer")[:40],
-        '{"answer": 7, "quotes": "none", "confidence": []}',
-        '{"answer": "x", "quotes": [], "confidence": NaN}',
-        '{"answer": "x", "quotes": [], "confidence": 10, "tool": "none"}',
+        '{"answer": 7, "passages": "none", "quote": 1, "confidence": []}',
+        '{"answer": "x", "passages": [], "quote": "", "confidence": NaN}',
+        '{"answer": "x", "passages": [], "quote": "", "confidence": 10, "tool": "none"}',
         "",
         '{"answer": "' + "so " * 350_000 + '"}',
     ],
@@ -240,7 +240,7 @@ def test_prose_around_the_object_and_a_cut_reply_over_the_wire(server):
     server.text = f"Here you are: {good_text('answer')} Good luck."
     made = LLMReasoner(gateway(server, "ok"), WordTokens())
     assert made.perform(ANSWER, REQUESTS["answer"], Allowance()).value.answer == "Night Ferry"
-    server.text = "{'answer': 'Night', 'quotes': [], 'confidence': 9}"
+    server.text = "{'answer': 'Night', 'passages': [], 'quote': '', 'confidence': 9}"
     made = LLMReasoner(gateway(server, "cut"), WordTokens())
     with pytest.raises(MalformedOutput):
         made.perform(ANSWER, REQUESTS["answer"], Allowance())

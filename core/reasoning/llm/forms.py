@@ -78,6 +78,8 @@ from core.reasoning.llm.wire import (
 from core.types import Frozen, Passage
 
 MAX_FORAGE = 20_000
+MAX_FACTS = 24
+"""As many facts as a reply has room for."""
 NO_ANSWER = frozenset(
     {"unknown", "n/a", "null", "not stated", "not mentioned", "not specified", "not given"}
     | {"not provided", "no answer", "cannot be determined"}
@@ -98,12 +100,12 @@ class Doubtful(Exception):
 @dataclass(frozen=True, slots=True)
 class Form:
     """``values`` fills the prompt, ``wire`` is what the model writes (None: free text),
-    ``highest`` is the highest number of each numbering in the prompt, ``read`` is described
-    above; all but ``wire`` are functions of the request."""
+    ``counts`` are the sizes that the reply's schema refers to, ``read`` is described above; all
+    but ``wire`` are functions of the request."""
 
     wire: type[Frozen] | None
     values: Callable[[Any], dict[str, str]]
-    highest: Callable[[Any], Mapping[str, int]]
+    counts: Callable[[Any], Mapping[str, int]]
     read: Callable[[Any, Any], Reply]
 
 
@@ -111,12 +113,8 @@ def _shown(request: Any) -> dict[str, str]:
     return {"passages": numbered(request.passages), "question": line(request.question)}
 
 
-def _count(request: Any) -> dict[str, int]:
-    return {"passages": len(request.passages)}
-
-
-def _nothing(request: Any) -> dict[str, int]:
-    return {}
+def _count(request: Any, **more: int) -> dict[str, int]:
+    return {"passages": len(request.passages), **more}
 
 
 def _said(text: str) -> str:
@@ -214,14 +212,14 @@ def _answer_values(request: AnswerRequest) -> dict[str, str]:
 
 
 def _reading(request: AnswerRequest, reply: WireReading) -> Reading:
-    answer = _answer(reply.answer)
-    _ids((q.passage for q in reply.quotes), request.passages, "quotes")
+    answer, shown = _answer(reply.answer), request.passages
+    _ids(reply.passages, shown, "passages")
     if not answer:
         return Reading(answer="")
-    quoted = [(q.passage, q.words) for q in reply.quotes]
+    named = [shown[n - 1] for n in dict.fromkeys(reply.passages)]
     return Reading(
         answer=answer,
-        supports=supports(answer, quoted, request.passages),
+        supports=supports(request.question, answer, reply.quote, named, shown),
         confidence=reply.confidence / 100,
     )
 
@@ -350,6 +348,14 @@ def _verdicts(request: ClaimsRequest, reply: WireVerdicts) -> ClaimVerdicts:
     return ClaimVerdicts(verdicts=tuple(verdicts))
 
 
+def _most_facts(request: FactsRequest) -> int:
+    return min(MAX_FACTS, 4 * len(request.passages))
+
+
+def _facts_values(request: FactsRequest) -> dict[str, str]:
+    return {**_shown(request), "most": str(_most_facts(request))}
+
+
 def _facts(request: FactsRequest, reply: WireFacts) -> Facts:
     found = []
     for fact in reply.facts:
@@ -370,28 +376,26 @@ def _facts(request: FactsRequest, reply: WireFacts) -> Facts:
 
 
 FORMS: dict[str, Form] = {
-    VERIFY.name: Form(WireVerification, _verify_values, _count, _verification),
-    WRITE_QUERY.name: Form(WireQuery, _query_values, _nothing, _query),
-    REWRITE.name: Form(WireRewrite, _query_values, _nothing, _rewrite),
+    VERIFY.name: Form(
+        WireVerification, _verify_values, lambda r: _count(r, missing=4), _verification
+    ),
+    WRITE_QUERY.name: Form(WireQuery, _query_values, _count, _query),
+    REWRITE.name: Form(WireRewrite, _query_values, _count, _rewrite),
     ANSWER.name: Form(WireReading, _answer_values, _count, _reading),
     COMPOSE.name: Form(WireReading, _answer_values, _count, _reading),
-    PLAN.name: Form(WirePlan, _plan_values, _nothing, _plan),
-    DECOMPOSE.name: Form(WireDecomposition, _decompose_values, _nothing, _decomposition),
-    FORAGE_TURN.name: Form(None, _forage_values, _nothing, _forage_reply),
-    HOP_ANSWER.name: Form(WireHopAnswer, _shown, _nothing, _hop_answer),
-    GRADE.name: Form(
-        WireGrades,
-        _grade_values,
-        lambda r: {**_count(r), "facets": len(r.facets)},
-        _grades,
+    PLAN.name: Form(WirePlan, _plan_values, lambda r: {"entities": 5, "facts": 5}, _plan),
+    DECOMPOSE.name: Form(
+        WireDecomposition, _decompose_values, lambda r: {"hops": r.max_hops}, _decomposition
     ),
+    FORAGE_TURN.name: Form(None, _forage_values, lambda r: {}, _forage_reply),
+    HOP_ANSWER.name: Form(WireHopAnswer, _shown, _count, _hop_answer),
+    GRADE.name: Form(WireGrades, _grade_values, lambda r: _count(r, facets=len(r.facets)), _grades),
     CHECK_CLAIMS.name: Form(
-        WireVerdicts,
-        _claims_values,
-        lambda r: {**_count(r), "claims": len(r.claims)},
-        _verdicts,
+        WireVerdicts, _claims_values, lambda r: _count(r, claims=len(r.claims)), _verdicts
     ),
     ROUTE.name: Form(WireRouting, _route_values, lambda r: {"sources": len(r.sources)}, _routing),
-    EXTRACT_FACTS.name: Form(WireFacts, _shown, _count, _facts),
+    EXTRACT_FACTS.name: Form(
+        WireFacts, _facts_values, lambda r: _count(r, facts=_most_facts(r)), _facts
+    ),
 }
 """The form of every task."""

@@ -134,7 +134,7 @@ class LLMReasoner:
             TaskUnsupported: there is no form for the task.
         """
         form = _form(task)
-        schema = form.wire and reply_schema(form.wire, form.highest(request))
+        schema = form.wire and reply_schema(form.wire, form.counts(request))
         return ChatRequest(
             task=task.name,
             messages=(

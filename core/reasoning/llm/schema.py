@@ -8,16 +8,20 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from core.reasoning.llm.wire import HANDLE
+from core.reasoning.llm.wire import EACH, HANDLE, LENGTH, MOST
 from core.types import JsonObject
 
 _DROPPED = frozenset({"title", "description", "default", "$defs", "minLength"})
 
 
-def reply_schema(kind: type[BaseModel], highest: Mapping[str, int]) -> JsonObject:
-    """The schema of ``kind`` with references put in and handles bounded by ``highest``."""
+def reply_schema(kind: type[BaseModel], counts: Mapping[str, int]) -> JsonObject:
+    """The schema of ``kind``, references put in, handles and lists bounded by ``counts``.
+
+    Raises:
+        KeyError: a count that the type refers to is not given.
+    """
     schema = _raw(kind)
-    inlined = _inline(schema, schema.get("$defs", {}), highest)
+    inlined = _inline(schema, schema.get("$defs", {}), counts)
     assert isinstance(inlined, dict)
     return inlined
 
@@ -27,19 +31,24 @@ def _raw(kind: type[BaseModel]) -> dict[str, Any]:
     return kind.model_json_schema()
 
 
-def _inline(node: Any, definitions: Mapping[str, Any], highest: Mapping[str, int]) -> Any:
+def _inline(node: Any, definitions: Mapping[str, Any], counts: Mapping[str, int]) -> Any:
     if isinstance(node, list):
-        return [_inline(part, definitions, highest) for part in node]
+        return [_inline(part, definitions, counts) for part in node]
     if not isinstance(node, dict):
         return node
     if reference := node.get("$ref"):
-        return _inline(definitions[reference.rpartition("/")[2]], definitions, highest)
+        return _inline(definitions[reference.rpartition("/")[2]], definitions, counts)
     found: dict[str, Any] = {}
     for key, part in node.items():
         if key == "properties":
-            found[key] = {n: _inline(p, definitions, highest) for n, p in part.items()}
-        elif key == HANDLE:
-            found["maximum"] = max(highest.get(part, 0), node.get("minimum", 0))
-        elif key not in _DROPPED:
-            found[key] = _inline(part, definitions, highest)
+            found[key] = {n: _inline(p, definitions, counts) for n, p in part.items()}
+        elif key not in _DROPPED and key not in (HANDLE, LENGTH, MOST, EACH):
+            found[key] = _inline(part, definitions, counts)
+    if kind := node.get(HANDLE):
+        found["maximum"] = max(counts[kind], node["minimum"])
+    if length := node.get(LENGTH):
+        found["maxLength"] = length
+    if kind := node.get(MOST) or node.get(EACH):
+        found["maxItems"] = counts[kind]
+        found["minItems"] = counts[kind] if EACH in node else found.get("minItems", 0)
     return found

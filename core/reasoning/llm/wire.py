@@ -1,8 +1,8 @@
 """What a model is asked to write: one flat type per task.
 
 Every field is required, numbers are whole percents and handles are the numbers of the prompt,
-so that the schema stays inside what every provider's structured output takes. ``Handle`` names
-in its schema which numbering of the prompt it refers to; ``schema`` puts the highest number in.
+so that the schema stays inside what every provider's structured output takes. The types accept
+more than the schema asks for (``LENGTH``, ``MOST``): a long reason is no reason to fail.
 """
 
 from __future__ import annotations
@@ -13,28 +13,46 @@ from pydantic import Field
 
 from core.types import Frozen
 
-Percent = Annotated[int, Field(ge=0, le=100)]
-Short = Annotated[str, Field(max_length=400)]
-
 HANDLE = "x-handle"
+"""In a schema: this number refers to the named numbering of the prompt."""
+LENGTH = "x-length"
+"""In a schema: the length to ask for, in characters."""
+MOST = "x-most"
+"""In a schema: the list has at most as many entries as the named count."""
+EACH = "x-each"
+"""In a schema: the list has exactly as many entries as the named count."""
+
+LONGEST, MOST_ENTRIES = 1_000, 200
+
+
+def _text(length: int, shortest: int = 0) -> Any:
+    return Field(
+        min_length=shortest, max_length=LONGEST, json_schema_extra={LENGTH: max(1, length)}
+    )
 
 
 def _handle(kind: str, lowest: int = 1) -> Any:
     return Field(ge=lowest, json_schema_extra={HANDLE: kind})
 
 
+def _entries(rule: str, count: str, fewest: int = 0) -> Any:
+    return Field(min_length=fewest, max_length=MOST_ENTRIES, json_schema_extra={rule: count})
+
+
+Percent = Annotated[int, Field(ge=0, le=100)]
+Reason = Annotated[str, _text(80)]
+Phrase = Annotated[str, _text(120)]
+Sentence = Annotated[str, _text(180)]
+Name = Annotated[str, _text(100, shortest=1)]
 PassageHandle = Annotated[int, _handle("passages")]
-ClaimHandle = Annotated[int, _handle("claims")]
-FacetHandle = Annotated[int, _handle("facets")]
-SourceHandle = Annotated[int, _handle("sources", lowest=0)]
-PassageHandles = Annotated[tuple[PassageHandle, ...], Field(max_length=100)]
+PassageHandles = Annotated[tuple[PassageHandle, ...], _entries(MOST, "passages")]
 
 
 class WireVerification(Frozen):
     """Reply to ``verify``."""
 
-    missing: Annotated[tuple[Short, ...], Field(max_length=8)]
-    draft: Short
+    missing: Annotated[tuple[Phrase, ...], _entries(MOST, "missing")]
+    draft: Phrase
     support: Percent
     gap: Percent
     uncertainty: Percent
@@ -46,54 +64,48 @@ class WireVerification(Frozen):
 class WireQuery(Frozen):
     """Reply to ``write_query``."""
 
-    rationale: Short
+    rationale: Phrase
     nothing_missing: bool
-    bridge: Short
-    query: Short
+    bridge: Phrase
+    query: Phrase
 
 
 class WireRewrite(Frozen):
     """Reply to ``rewrite``."""
 
-    rationale: Short
+    rationale: Phrase
     nothing_missing: bool
-    transformation: Short
-    query: Short
-
-
-class WireQuote(Frozen):
-    """Words copied from a passage."""
-
-    passage: PassageHandle
-    words: Short
+    transformation: Reason
+    query: Phrase
 
 
 class WireReading(Frozen):
     """Reply to ``answer`` and ``compose``."""
 
-    answer: Short
-    quotes: Annotated[tuple[WireQuote, ...], Field(max_length=8)]
+    answer: Sentence
+    passages: PassageHandles
+    quote: Sentence
     confidence: Percent
 
 
 class WirePlan(Frozen):
     """Reply to ``plan``."""
 
-    objective: Short
-    entities: Annotated[tuple[Short, ...], Field(max_length=12)]
-    required_facts: Annotated[tuple[Short, ...], Field(max_length=8)]
+    objective: Sentence
+    entities: Annotated[tuple[Phrase, ...], _entries(MOST, "entities")]
+    required_facts: Annotated[tuple[Phrase, ...], _entries(MOST, "facts", fewest=1)]
 
 
 class WireDecomposition(Frozen):
     """Reply to ``decompose``."""
 
-    sub_questions: Annotated[tuple[Short, ...], Field(min_length=1, max_length=8)]
+    sub_questions: Annotated[tuple[Phrase, ...], _entries(MOST, "hops", fewest=1)]
 
 
 class WireHopAnswer(Frozen):
     """Reply to ``hop_answer``."""
 
-    answer: Short
+    answer: Phrase
 
 
 class WireGrade(Frozen):
@@ -103,51 +115,51 @@ class WireGrade(Frozen):
     relevance: Percent
     authority: Percent
     currency: Percent
-    reason: Short
+    reason: Reason
 
 
 class WireGrades(Frozen):
     """Reply to ``grade``."""
 
-    grades: Annotated[tuple[WireGrade, ...], Field(max_length=100)]
-    covered: Annotated[tuple[FacetHandle, ...], Field(max_length=100)]
+    grades: Annotated[tuple[WireGrade, ...], _entries(EACH, "passages")]
+    covered: Annotated[tuple[Annotated[int, _handle("facets")], ...], _entries(MOST, "facets")]
     sufficiency: Percent
 
 
 class WireVerdict(Frozen):
     """Verdict on one claim."""
 
-    claim: ClaimHandle
+    claim: Annotated[int, _handle("claims")]
     verdict: Literal["supported", "unsupported", "contradicted"]
     passages: PassageHandles
-    reason: Short
+    reason: Reason
 
 
 class WireVerdicts(Frozen):
     """Reply to ``check_claims``."""
 
-    verdicts: Annotated[tuple[WireVerdict, ...], Field(max_length=100)]
+    verdicts: Annotated[tuple[WireVerdict, ...], _entries(EACH, "claims")]
 
 
 class WireRouting(Frozen):
-    """Reply to ``route``."""
+    """Reply to ``route``; source 0 is none."""
 
-    reason: Short
+    reason: Reason
     complexity: Literal["none", "single", "multi"]
-    source: SourceHandle
+    source: Annotated[int, _handle("sources", lowest=0)]
 
 
 class WireFact(Frozen):
     """One fact and the passage that states it."""
 
     passage: PassageHandle
-    subject: Annotated[str, Field(min_length=1, max_length=400)]
-    relation: Annotated[str, Field(min_length=1, max_length=400)]
-    object: Annotated[str, Field(min_length=1, max_length=400)]
+    subject: Name
+    relation: Name
+    object: Name
     confidence: Percent
 
 
 class WireFacts(Frozen):
     """Reply to ``extract_facts``."""
 
-    facts: Annotated[tuple[WireFact, ...], Field(max_length=200)]
+    facts: Annotated[tuple[WireFact, ...], _entries(MOST, "facts")]

@@ -95,12 +95,14 @@ GOOD: dict[str, dict[str, Any]] = {
     },
     "answer": {
         "answer": "Night Ferry",
-        "quotes": [{"passage": 2, "words": "founded the band Night Ferry"}],
+        "passages": [2],
+        "quote": "founded the band Night Ferry",
         "confidence": 80,
     },
     "compose": {
         "answer": "Night Ferry",
-        "quotes": [{"passage": 2, "words": "founded the band Night Ferry"}],
+        "passages": [2],
+        "quote": "founded the band Night Ferry",
         "confidence": 80,
     },
     "plan": {

@@ -165,7 +165,7 @@ def test_observations_are_fenced_once_and_actions_in_them_disarmed():
 @pytest.mark.parametrize("task", sorted(set(TASKS) - {"forage_turn"}))
 def test_schemas_stay_in_the_subset_that_providers_share(task):
     form = FORMS[task]
-    schema = reply_schema(form.wire, form.highest(REQUESTS[task]))
+    schema = reply_schema(form.wire, form.counts(REQUESTS[task]))
 
     def check(node):
         if isinstance(node, dict):
@@ -185,7 +185,7 @@ def test_schemas_stay_in_the_subset_that_providers_share(task):
 
 
 def test_handles_are_bounded_by_what_the_prompt_numbers():
-    schema = reply_schema(FORMS["verify"].wire, {"passages": 3})
+    schema = reply_schema(FORMS["verify"].wire, {"passages": 3, "missing": 4})
     assert schema["properties"]["unhelpful"]["items"] == {
         "type": "integer",
         "minimum": 1,

@@ -173,8 +173,8 @@ def test_thinking_is_neither_read_nor_counted():
         ("verify", {"support": 101}),
         ("verify", {"support": 0.5}),
         ("verify", {"support": True}),
-        ("answer", {"quotes": [{"passage": 9, "words": "x"}]}),
-        ("answer", {"quotes": [{"passage": 0, "words": "x"}]}),
+        ("answer", {"passages": [9]}),
+        ("answer", {"passages": [0]}),
         ("grade", {"grades": GOOD["grade"]["grades"][:2]}),
         ("grade", {"grades": GOOD["grade"]["grades"][:2] * 2}),
         ("grade", {"covered": [3]}),
@@ -221,16 +221,35 @@ def test_a_repeated_query_is_asked_for_once_more_and_then_taken():
 def test_handles_become_passage_ids_and_quotes_become_spans():
     value = perform(reasoner(good_text("verify"))[0], "verify").value
     assert value.unhelpful == (PASSAGES[2].id,)
-    reading = perform(reasoner(good_text("answer"))[0], "answer").value
-    (place,) = reading.supports
-    assert place.passage_id == PASSAGES[1].id
-    assert PASSAGES[1].text[place.start : place.end] == "founded the band Night Ferry"
+    quoted, named = read_places()
+    assert quoted == (PASSAGES[1].id, "founded the band Night Ferry")
+    assert named == (PASSAGES[1].id, "Night Ferry")
+
+
+def read_places(**change):
+    text = json.dumps({**GOOD["answer"], **change})
+    places = perform(reasoner(text)[0], "answer").value.supports
+    texts = {p.id: p.text for p in PASSAGES}
+    return [(s.passage_id, texts[s.passage_id][s.start : s.end]) for s in places]
+
+
+def test_a_quotation_counts_where_it_stands_whatever_passage_was_named():
+    assert read_places(passages=[1]) == [(PASSAGES[1].id, "founded the band Night Ferry")]
+    changed = "“Ida Berg founded a band, Night Ferry, in 1974”"
+    sentence = "Ida Berg founded the band Night Ferry in 1974."
+    assert read_places(passages=[], quote=changed) == [(PASSAGES[1].id, sentence)]
 
 
 def test_a_quotation_that_is_nowhere_cites_nothing():
-    invented = {"passage": 3, "words": "Night Ferry was founded in Oslo by Ida Berg"}
-    text = json.dumps({**GOOD["answer"], "quotes": [invented]})
-    assert perform(reasoner(text)[0], "answer").value.supports == ()
+    assert read_places(passages=[3], quote="Berg founded it in Bergen with friends") == []
+
+
+def test_yes_and_no_cite_the_quotation_or_the_sentence_nearest_to_the_question():
+    assert read_places(answer="yes", passages=[], quote="Its drummer is Ida Berg") == [
+        (PASSAGES[0].id, "Its drummer is Ida Berg")
+    ]
+    nearest = "Ida Berg founded the band Night Ferry in 1974."
+    assert read_places(answer="No", passages=[2, 3], quote="") == [(PASSAGES[1].id, nearest)]
 
 
 def test_an_answer_that_says_there_is_none_is_empty():
