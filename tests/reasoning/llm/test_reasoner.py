@@ -114,7 +114,7 @@ def test_no_retry_past_the_time_limit():
 
 
 def test_broken_syntax_is_mended_only_after_the_retry():
-    broken = '{answer: \'Night Ferry\', "quotes": [], "confidence": 70,}'
+    broken = "{answer: 'Night Ferry', passages: [], quote: '', confidence: 70,}"
     made, gateway, _ = reasoner(broken)
     done = perform(made, "answer")
     assert done.value.answer == "Night Ferry"
