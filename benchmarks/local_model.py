@@ -103,6 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with local_model(path, 0, threads=given.threads) as serving:
             os.environ["LITELLM_BASE_URL"] = serving.api_base
+            os.environ.setdefault("LITELLM_TIMEOUT", "1800")
             for model in (EXTRACTIVE, serving.model):
                 evaluations[model] = evaluate(
                     questions,
@@ -110,6 +111,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     out / model.replace("/", "_"),
                     model=model,
                     limit=given.limit,
+                    settings={"max_seconds": 86_400},
                     progress=_show,
                 )
     except BadInput as error:

@@ -150,9 +150,6 @@ def _each_once(handles: Iterable[int], count: int, what: str) -> None:
         raise Invalid(f"{what} [{odd[0]}] is named twice or does not exist")
 
 
-# --- verify, write_query, rewrite ------------------------------------------------------------
-
-
 def _verify_values(request: VerifyRequest) -> dict[str, str]:
     return {**_shown(request), "draft": line(request.draft or "") or "(none)"}
 
@@ -199,9 +196,6 @@ def _rewrite(request: RewriteRequest, reply: WireRewrite) -> Rewrite:
     return value
 
 
-# --- answer, compose, hop_answer -------------------------------------------------------------
-
-
 def _answer(text: str) -> str:
     said = _said(text)
     return "" if said.casefold().strip(" .") in NO_ANSWER else said
@@ -226,9 +220,6 @@ def _reading(request: AnswerRequest, reply: WireReading) -> Reading:
 
 def _hop_answer(request: HopRequest, reply: WireHopAnswer) -> HopAnswer:
     return HopAnswer(answer=_answer(reply.answer))
-
-
-# --- plan, decompose, forage_turn, route -----------------------------------------------------
 
 
 def _plan_values(request: PlanRequest) -> dict[str, str]:
@@ -295,9 +286,6 @@ def _routing(request: RouteRequest, reply: WireRouting) -> Routing:
         raise Invalid(f"source: there is no source [{reply.source}]")
     source = request.sources[reply.source - 1] if reply.source else None
     return Routing(complexity=reply.complexity, source=source, reason=_said(reply.reason))
-
-
-# --- grade, check_claims, extract_facts ------------------------------------------------------
 
 
 def _grade_values(request: GradeRequest) -> dict[str, str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -12,6 +14,7 @@ from pydantic import ValidationError
 
 from core.chat import ChatReply, ChatRequest, Gateway, Message
 from core.errors import (
+    BadInput,
     BudgetExhausted,
     ContextTooLong,
     MalformedOutput,
@@ -27,6 +30,8 @@ from core.reasoning.llm.prompts import render
 from core.reasoning.llm.redact import Redact, masking
 from core.reasoning.llm.schema import reply_schema
 
+TIMEOUT = 180.0
+"""Seconds that one request may take; a slow local server may need more."""
 LONGEST_WAIT = 20.0
 """Longest pause before a repeated request, in seconds."""
 CHARACTERS_A_TOKEN = 20
@@ -73,7 +78,7 @@ class LLMReasoner:
 
     gateway: Gateway
     tokens: TokenCounter
-    timeout: float = 180.0
+    timeout: float = TIMEOUT
     repeats: int = 2
     seed: int | None = 0
     thinking_tokens: int = 0
@@ -93,11 +98,16 @@ class LLMReasoner:
         cache: Path | None = None,
         thinking_tokens: int = 0,
         redact: Redact | None = None,
+        timeout: float | None = None,
     ) -> LLMReasoner:
         """The reasoner over litellm. Nothing is imported or asked before the first call.
 
         ``context_tokens`` is used where litellm does not know the model's; ``cache`` is a folder
-        for validated replies (off by default).
+        for validated replies (off by default); ``timeout`` is in seconds for one request, by
+        default ``LITELLM_TIMEOUT`` or 180.
+
+        Raises:
+            BadInput: ``LITELLM_TIMEOUT`` is no positive number.
         """
         from core.adapters.gateway import LiteLLMGateway
         from core.adapters.reply_cache import CachingGateway
@@ -108,6 +118,7 @@ class LLMReasoner:
         return cls(
             gateway,
             tokens,
+            timeout=timeout or _timeout(),
             thinking_tokens=thinking_tokens,
             redact=redact or masking(api_key),
         )
@@ -289,6 +300,19 @@ class LLMReasoner:
             else:
                 high = middle
         return text[:low]
+
+
+def _timeout() -> float:
+    given = os.environ.get("LITELLM_TIMEOUT")
+    if not given:
+        return TIMEOUT
+    try:
+        seconds = float(given)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
+        raise BadInput("LITELLM_TIMEOUT must be a number of seconds above 0; set it or remove it.")
+    return seconds
 
 
 def _form(task: Task[Req, Rep]) -> Form:

@@ -7,6 +7,7 @@ import pytest
 from core.chat import ChatReply
 from core.errors import (
     AuthenticationFailed,
+    BadInput,
     BudgetExhausted,
     ContextTooLong,
     MalformedOutput,
@@ -329,6 +330,19 @@ def test_the_log_can_be_withheld():
     (call,) = perform(made, "answer").model_calls
     assert "Swan Lake" not in call.prompt + call.reply
     assert call.prompt.startswith("[withheld: ")
+
+
+def test_the_timeout_of_a_request_can_be_set_from_outside(monkeypatch):
+    def made():
+        return LLMReasoner.for_model("openai/x", WordTokens())
+
+    assert made().timeout == 180.0
+    monkeypatch.setenv("LITELLM_TIMEOUT", "900")
+    assert made().timeout == 900.0
+    for bad in ("soon", "-1", "0", "nan", "inf"):
+        monkeypatch.setenv("LITELLM_TIMEOUT", bad)
+        with pytest.raises(BadInput, match="LITELLM_TIMEOUT"):
+            made()
 
 
 def test_an_unknown_task_is_unsupported():
