@@ -28,6 +28,7 @@ SETS = {
     "NQ": "nq_dev300.jsonl",
 }
 NEAREST = 9
+HOP_MARK = "#hop"
 
 
 @dataclass(frozen=True)
@@ -76,11 +77,12 @@ def load(encode: CachedEncoder, names: Sequence[str] = tuple(SETS)) -> list[Item
         }
         view = CorpusTextView(questions.passages, encode, vectors)
         context = _contexts(questions, view, _own(SETS[name]))
-        for question in questions.questions:
-            passages = context[question.id]
+        for question in (*questions.questions, *_hops(SETS[name])):
+            passages = context[parent(question.id)]
             gold = tuple(p for p in passages if p.id in question.gold)
-            found.append(Item(name, "gold", question, gold, view))
-            found.append(Item(name, "all", question, passages, view))
+            label = name if parent(question.id) == question.id else f"{name} hops"
+            found.append(Item(label, "gold", question, gold, view))
+            found.append(Item(label, "all", question, passages, view))
     encode.save()
     return found
 
@@ -97,6 +99,40 @@ def _own(file: str) -> dict[str, list[str]]:
             texts = [(p["title"], p["paragraph_text"]) for p in item["paragraphs"]]
         ids = dict.fromkeys(pooled_passage(title, text).id for title, text in texts)
         found[str(item.get("_id", item.get("id")))] = list(ids)
+    return found
+
+
+def parent(question_id: str) -> str:
+    """The id of the question that a hop belongs to; of a question, its own."""
+    return question_id.split(HOP_MARK)[0]
+
+
+def _hops(file: str) -> list[Question]:
+    """The sub-questions that a file spells out, with earlier answers filled in, as questions."""
+    found: list[Question] = []
+    if file.endswith(".jsonl"):
+        return found
+    for item in json.loads((DATA / file).read_text(encoding="utf-8")):
+        answers: list[str] = []
+        paragraphs = item.get("paragraphs", [])
+        for number, hop in enumerate(item.get("question_decomposition", ()), 1):
+            text = hop["question"]
+            for i, answer in enumerate(answers, 1):
+                text = text.replace(f"#{i}", answer)
+            answers.append(hop["answer"])
+            if " >> " in text:
+                subject, relation = text.split(" >> ", 1)
+                text = f"What is the {relation} of {subject}?"
+            where = paragraphs[hop["paragraph_support_idx"]]
+            gold = pooled_passage(where["title"], where["paragraph_text"]).id
+            found.append(
+                Question(
+                    id=f"{item['id']}{HOP_MARK}{number}",
+                    question=text,
+                    answers=(hop["answer"],),
+                    gold=frozenset([gold]),
+                )
+            )
     return found
 
 

@@ -71,9 +71,13 @@ def answer_key(tokens: list[Token]) -> str:
 
 
 @lru_cache(maxsize=2_048)
-def candidates(title: str, text: str) -> tuple[tuple[Candidate, ...], ...]:
-    """The candidates of each sentence of a passage, in order of their start; none twice."""
-    return _Finder(parse(title, text)).all()
+def _finder(title: str, text: str) -> _Finder:
+    return _Finder(parse(title, text))
+
+
+def candidates(title: str, text: str, sentence: int) -> tuple[Candidate, ...]:
+    """The candidates of a sentence of a passage, in order of their start; none twice."""
+    return _finder(title, text).sentence(sentence)
 
 
 class _Finder:
@@ -83,9 +87,6 @@ class _Finder:
         self.title_kinds = title_kinds(parsed)
         self.quantities = quantities(self.text)
         self.quoted = [m for m in _QUOTED.finditer(self.text)]
-
-    def all(self) -> tuple[tuple[Candidate, ...], ...]:
-        return tuple(self.sentence(i) for i in range(len(self.parsed.sentences)))
 
     def sentence(self, index: int) -> tuple[Candidate, ...]:
         found: dict[tuple[int, int, bool], Candidate] = {}

@@ -71,7 +71,8 @@ class Analysis:
     ``related``: stem -> strength in (0, 1] of synonyms of the question's words; ``form`` and
     ``wh`` as typed; ``wants_name``: asks what something is called; ``cloze``: a statement to be
     completed; ``span``: token range of the wh-phrase; ``plural``: asks for several;
-    ``type_of``: for a kind of something, not its name; ``life``: whether it turns on a birth or a death.
+    ``type_of``: for a kind of something, not its name; ``life``: whether it turns on a birth or
+    a death.
     """
 
     form: Form

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -25,6 +24,7 @@ from core.reasoning.extractive.question import analyse
 from core.reasoning.extractive.rules import Ruling, rule
 from core.reasoning.extractive.scoring import FEATURES, Hop, Pool
 
+WEIGHTS = Path(__file__).with_suffix(".json")
 CANDIDATES_KEPT = 20
 MAX_SUPPORTS = 8
 
@@ -50,7 +50,7 @@ class RankedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class RankedAnswers:
-    """Answers, most probable first; ``best`` is the one to give (greatest expected token F1).
+    """Answers, most probable first; ``best`` is the first.
 
     ``p1`` is the greatest probability and ``entropy`` (nats) that of the whole distribution, both
     0 where nothing was found; ``rule`` names the rule that answered, if one did; ``hops`` are the
@@ -68,7 +68,7 @@ class RankedAnswers:
 @cache
 def weights() -> FloatArray:
     """The fitted weights, in the order of ``FEATURES``; a feature without one weighs 0."""
-    told = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+    told = json.loads(WEIGHTS.read_text(encoding="utf-8"))
     return np.array([told["weights"].get(name, 0.0) for name in FEATURES], dtype=np.float32)
 
 
@@ -123,30 +123,13 @@ def rank(
         rows = sorted(members[key], key=lambda i: (-p[i], i))
         sources = tuple(_source(pool, i) for i in rows[:MAX_SUPPORTS])
         answers.append(RankedAnswer(pool.rows[rows[0]].candidate.text, mass[key], sources))
-    best = _expected_f1(order, [a.probability for a in answers])
     return RankedAnswers(
         answers=tuple(answers),
-        best=answers[best],
+        best=answers[0],
         p1=min(1.0, answers[0].probability),
         entropy=max(0.0, -sum(m * math.log(m) for m in mass.values() if m > 0)),
         hops=hops,
-    ), order[best]
-
-
-def _expected_f1(keys: list[str], probabilities: list[float]) -> int:
-    """Which answer has the greatest expected token F1 under the distribution."""
-    bags = [Counter(key.split()) for key in keys]
-    sizes = [sum(b.values()) for b in bags]
-    best, where = -1.0, 0
-    for i, bag in enumerate(bags):
-        value = 0.0
-        for j, other in enumerate(bags):
-            shared = sum((bag & other).values())
-            if shared:
-                value += probabilities[j] * 2 * shared / (sizes[i] + sizes[j])
-        if value > best + 1e-12:
-            best, where = value, i
-    return where
+    ), order[0]
 
 
 def _source(pool: Pool, i: int) -> Source:

@@ -17,7 +17,7 @@ from core.reasoning.extractive.candidates import Candidate
 from core.reasoning.extractive.features import Scene, SentenceFeatures
 from core.reasoning.extractive.kinds import listed, title_kinds
 from core.reasoning.extractive.question import Analysis
-from core.reasoning.extractive.relations import SYNONYM_WEIGHT, related
+from core.reasoning.extractive.relations import SYNONYM_WEIGHT, is_relation, related
 from core.reasoning.extractive.table import KINDS, STATIC, Table, table
 
 POOL = 10
@@ -89,6 +89,12 @@ FIT = [
     "died_first",
     "unit_fit",
     "unit_clash",
+    "agent",
+    "other_agent",
+    "subject",
+    "asked_governed",
+    "asked_governs",
+    "misgoverned",
 ]
 MULTI = [
     *SENTENCE,
@@ -207,14 +213,15 @@ class Pool:
         self.bridges = self._bridges()
         self.rank: dict[int, int] = {}
         self.sentences = self._sentences()
-        self.tables: dict[int, Table] = {}
+        self.tables: list[Table] = []
         self.rows: list[Row] = []
         self.starts: list[int] = []
         for s in self.sentences:
             passage = scene.passages[s.passage].passage
-            t = self.tables.setdefault(s.passage, table(passage.title, passage.text))
+            found = table(passage.title, passage.text, s.index)
+            self.tables.append(found)
             self.starts.append(len(self.rows))
-            self.rows += [Row(s, c) for c in t.rows[t.starts[s.index] : t.starts[s.index + 1]]]
+            self.rows += [Row(s, c) for c in found.rows]
 
     def _bridges(self) -> list[tuple[float, frozenset[str]]]:
         """For each passage: best pm of another that names its title, times 1 - title share, and
@@ -256,11 +263,9 @@ class Pool:
         for p in self.scene.passages:
             for alias in p.parse.aliases:
                 titles.setdefault(alias, []).append(p.index)
-        for s, start in zip(self.sentences, self.starts, strict=True):
-            t = self.tables[s.passage]
-            a, b = t.starts[s.index], t.starts[s.index + 1]
-            if a < b:
-                _Block(self, s, t, a, b, x[start : start + b - a], titles).fill()
+        for s, t, start in zip(self.sentences, self.tables, self.starts, strict=True):
+            if t.rows:
+                _Block(self, s, t, x[start : start + len(t.rows)], titles).fill()
         self._counts(x)
         if self.hop is not None:
             x[:, _MULTI_TO] = x[:, _MULTI_FROM]
@@ -280,30 +285,25 @@ class Pool:
 
 
 class _Block:
-    """The rows of one sentence: candidates ``a:b`` of its passage's table, features ``x``."""
+    """The rows ``x`` of one sentence's candidates."""
 
     def __init__(
         self,
         pool: Pool,
         s: SentenceFeatures,
         t: Table,
-        a: int,
-        b: int,
         x: FloatArray,
         titles: Mapping[str, list[int]],
     ) -> None:
         self.pool, self.scene, self.a = pool, pool.scene, pool.analysis
-        self.s, self.t, self.rows, self.x, self.titles = s, t, slice(a, b), x, titles
-        self.first, self.last = t.first[a:b], t.last[a:b]
-        self.left, self.right = t.left[a:b], t.right[a:b]
-        self.content = t.content[a:b]
-        self.span = s.parse.first, s.parse.last
+        self.s, self.t, self.x, self.titles = s, t, x, titles
+        self.left, self.right = t.left.tolist(), t.right.tolist()
 
     def put(self, name: str, values: ArrayLike) -> None:
         self.x[:, INDEX[name]] = values
 
     def fill(self) -> None:
-        self.x[:, : len(STATIC)] = self.t.static[self.rows]
+        self.x[:, : len(STATIC)] = self.t.static
         self._sentence()
         self._near("", self.pool.words)
         self._asked()
@@ -333,7 +333,7 @@ class _Block:
     def _hits(self, terms: Mapping[str, float]) -> list[tuple[int, str, float]]:
         tokens = self.t.parsed.tokens
         found = []
-        for i in range(*self.span):
+        for i in range(self.s.parse.first, self.s.parse.last):
             weight = terms.get(tokens[i].term)
             if weight is not None:
                 found.append((i, tokens[i].term, weight))
@@ -341,8 +341,8 @@ class _Block:
 
     def _closeness(self, at: FloatArray) -> FloatArray:
         """1 / (1 + DECAY distance) of candidates (rows) to tokens ``at`` (columns); 0 inside."""
-        before = self.first[:, None] - at[None, :]
-        after = at[None, :] - self.last[:, None] + 1
+        before = self.t.first[:, None] - at[None, :]
+        after = at[None, :] - self.t.last[:, None] + 1
         distance = np.where(before > 0, before, after)
         close: FloatArray = np.where(distance > 0, 1.0 / (1.0 + DECAY * np.maximum(distance, 0)), 0)
         return close
@@ -350,7 +350,7 @@ class _Block:
     def _weighted(self, hits: list[tuple[int, str, float]]) -> tuple[FloatArray, FloatArray]:
         """Sum over stems of weight times closeness of the nearest, and the greatest closeness."""
         close = self._closeness(np.array([h[0] for h in hits]))
-        total = np.zeros(len(self.first), dtype=np.float32)
+        total = np.zeros(len(self.t.rows), dtype=np.float32)
         by_term: dict[str, list[int]] = {}
         for column, (_, term, _) in enumerate(hits):
             by_term.setdefault(term, []).append(column)
@@ -361,20 +361,20 @@ class _Block:
     def _near(self, prefix: str, given: Words) -> None:
         hits = self._hits(given.direct)
         asked = given.direct
-        echo = [sum(1 for t in c if t in asked) / len(c) if c else 0.0 for c in self.content]
+        echo = [sum(1 for t in c if t in asked) / len(c) if c else 0.0 for c in self.t.content]
         self.put(f"{prefix}echo", echo)
         if hits:
             total, nearest = self._weighted(hits)
             at = {h[0] for h in hits}
             self.put(f"{prefix}near" if prefix else "proximity", total)
             self.put(f"{prefix}nearest", nearest)
-            self.put(f"{prefix}governed", [i in at for i in self.left.tolist()])
-            governs = np.array([i in at for i in self.right.tolist()])
+            self.put(f"{prefix}governed", [i in at for i in self.left])
+            governs = np.array([i in at for i in self.right])
             self.put(f"{prefix}governs", governs)
             if not prefix:
                 self.put("as_hit", governs * self.x[:, INDEX["as_after"]])
                 bracketed = self.x[:, INDEX["bracketed"]]
-                previous = np.array([i - 1 in at for i in self.first.tolist()])
+                previous = np.array([i - 1 in at for i in self.t.first.tolist()])
                 self.put("bracket_hit", previous * bracketed)
         if prefix:
             return
@@ -384,25 +384,40 @@ class _Block:
             close = self._closeness(np.array([h[0] for h in others]))
             at = {h[0] for h in others}
             self.put("related_near", close.max(axis=1))
-            self.put("governed_related", [i in at for i in self.left.tolist()])
-            self.put("governs_related", [i in at for i in self.right.tolist()])
+            self.put("governed_related", [i in at for i in self.left])
+            self.put("governs_related", [i in at for i in self.right])
 
     def _asked(self) -> None:
+        """How the candidate stands to the words of the relation asked for: "written **by X**"
+        and "**X** wrote" where a writer is asked for, against "directed by X"."""
         asked = self.pool.asked
         hits = self._hits({**asked.related, **asked.direct})
-        if not hits:
-            return
-        self.put("asked_alone", min(1.0, sum({term: w for _, term, w in hits}.values())))
-        total, _ = self._weighted(hits)
-        self.put("asked_near", np.minimum(total, 1.0))
+        tokens = self.t.parsed.tokens
+        at = {h[0] for h in hits}
+        by = self.x[:, INDEX["by_before"]]
+        governed = np.array([i in at for i in self.left])
+        governs = np.array([i in at for i in self.right])
+        other = np.array(
+            [i >= 0 and i not in at and is_relation(tokens[i].term) for i in self.left]
+        )
+        self.put("agent", by * governed)
+        self.put("other_agent", by * ~governed)
+        self.put("asked_governed", governed)
+        self.put("asked_governs", governs)
+        self.put("misgoverned", other)
+        self.put("subject", governs * self.x[:, INDEX["verb_after"]])
+        if hits:
+            self.put("asked_alone", min(1.0, sum({term: w for _, term, w in hits}.values())))
+            total, _ = self._weighted(hits)
+            self.put("asked_near", np.minimum(total, 1.0))
 
     def _titles(self) -> None:
         scene, here = self.scene, self.s.passage
         covered = scene.passages[here].covered
-        own = self.t.own_title[self.rows]
-        shape = self.t.shape[self.rows]
+        own = self.t.own_title
+        shape = self.t.shape
         self.put("own_title", own & (shape != _SHAPE["title"]))
-        for i, key in enumerate(self.t.keys[self.rows]):
+        for i, key in enumerate(self.t.keys):
             others = [j for j in self.titles.get(key, ()) if j != here]
             if others and not own[i]:
                 self.x[i, INDEX["other_title"]] = 1.0
@@ -412,19 +427,19 @@ class _Block:
 
     def _kinds(self) -> FloatArray:
         """Kinds of the candidates; of a passage's title, what that passage says it is."""
-        kinds = self.t.kinds[self.rows]
-        for i, key in enumerate(self.t.keys[self.rows]):
+        kinds = self.t.kinds
+        for i, key in enumerate(self.t.keys):
             named = self.titles.get(key)
             if named:
                 told = title_kinds(self.scene.passages[named[0]].parse)
                 if told:
-                    kinds = kinds.copy() if kinds.base is not None else kinds
+                    kinds = kinds.copy() if kinds is self.t.kinds else kinds
                     kinds[i] = [told.get(k, 0.0) for k in KINDS]
         return kinds
 
     def _fit(self) -> None:
-        a, kinds, shape = self.a, self._kinds(), self.t.shape[self.rows]
-        units = self.t.unit[self.rows]
+        a, kinds, shape = self.a, self._kinds(), self.t.shape
+        units = self.t.units
         is_date, is_number = kinds[:, KINDS.index("date")] > 0, shape == _SHAPE["number"]
         name = shape == _SHAPE["name"]
         if a.kind != "date":
@@ -457,20 +472,20 @@ class _Block:
             self.put("unit_number", [bool(u) for u in units])
 
     def _head(self) -> None:
-        a, rows = self.a, self.rows
+        a = self.a
         if a.head:
-            self.put("head_in", [not a.head.isdisjoint(c) for c in self.content])
-            self.put("head_beside", [not a.head.isdisjoint(c) for c in self.t.beside[rows]])
+            self.put("head_in", [not a.head.isdisjoint(c) for c in self.t.content])
+            self.put("head_beside", [not a.head.isdisjoint(c) for c in self.t.beside])
         if a.phrase:
             n = len(a.phrase)
-            self.put("phrase_near", [len(a.phrase & c) / n for c in self.t.near[rows]])
+            self.put("phrase_near", [len(a.phrase & c) / n for c in self.t.near])
         if a.kind == "number":
             wanted = a.head | {a.measure}
-            follows = zip(self.content, self.t.after[rows], strict=True)
+            follows = zip(self.t.content, self.t.after, strict=True)
             self.put("measure_fit", [not wanted.isdisjoint(c | f) for c, f in follows])
 
     def _special(self) -> None:
-        a, keys, shape = self.a, self.t.keys[self.rows], self.t.shape[self.rows]
+        a, keys, shape = self.a, self.t.keys, self.t.shape
         echo = self.x[:, INDEX["all_echo"]]
         self.put("echo_title", echo * (shape == _SHAPE["title"]))
         self.put("echo_name", echo * (shape == _SHAPE["name"]))
@@ -488,7 +503,7 @@ class _Block:
             self.put("born_second" if born else "died_second", second)
         wanted = _UNITS.get(next(iter(a.head), ""))
         if wanted:
-            units = self.t.unit[self.rows]
+            units = self.t.units
             self.put("unit_fit", [u in wanted for u in units])
             self.put("unit_clash", [bool(u) and u not in wanted for u in units])
 
@@ -502,4 +517,4 @@ class _Block:
         self.put("hop_cov", s.cov)
         self.put("hop_named", p * float(not set(passage.parse.aliases).isdisjoint(hop.answers)))
         self._near("hop_", Words(hop.scene.terms))
-        self.put("hop_answer", [p * float(k in hop.answers) for k in self.t.keys[self.rows]])
+        self.put("hop_answer", [p * float(k in hop.answers) for k in self.t.keys])

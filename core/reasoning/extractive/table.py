@@ -45,35 +45,34 @@ _PLACING = frozenset(["in", "at", "near", "on"])
 
 
 class Table:
-    """The candidates of a passage, column by column.
+    """The candidates of a sentence, column by column.
 
-    ``starts[i]:starts[i + 1]`` are the rows of sentence ``i``; ``static`` has the columns
-    ``STATIC``; ``kinds`` the strength of each of ``KINDS``; ``first``/``last`` are token indices;
-    ``left``/``right`` the nearest content token with stop words only in between, or -1;
-    ``content``, ``beside``, ``near`` and ``after`` are sets of stems: of the candidate, of the
-    token on either side, of three on either side, and of the two that follow.
+    ``static`` has the columns ``STATIC``; ``kinds`` the strength of each of ``KINDS``;
+    ``first``/``last`` are token indices of the passage; ``left``/``right`` the nearest content
+    token with stop words only in between, or -1; ``content``, ``beside``, ``near`` and ``after``
+    are sets of stems: of the candidate, of the token on either side, of the candidate and three
+    on either side, and of the two that follow.
     """
 
-    def __init__(self, parsed: PassageParse, sentences: tuple[tuple[Candidate, ...], ...]) -> None:
-        self.parsed = parsed
-        self.rows: list[Candidate] = [c for found in sentences for c in found]
-        self.starts = np.cumsum([0, *(len(found) for found in sentences)]).tolist()
-        self.keys = [c.key for c in self.rows]
-        self.first: IntArray = np.array([c.first for c in self.rows], dtype=np.int32)
-        self.last: IntArray = np.array([c.last for c in self.rows], dtype=np.int32)
-        self.static: FloatArray = np.zeros((len(self.rows), len(STATIC)), dtype=np.float32)
-        self.kinds: FloatArray = np.zeros((len(self.rows), len(KINDS)), dtype=np.float32)
-        self.left: IntArray = np.full(len(self.rows), -1, dtype=np.int32)
-        self.right: IntArray = np.full(len(self.rows), -1, dtype=np.int32)
+    def __init__(self, parsed: PassageParse, rows: tuple[Candidate, ...]) -> None:
+        self.parsed, self.rows = parsed, rows
+        n = len(rows)
+        self.keys = [c.key for c in rows]
+        self.units = [c.unit for c in rows]
+        self.first: IntArray = np.array([c.first for c in rows], dtype=np.int32)
+        self.last: IntArray = np.array([c.last for c in rows], dtype=np.int32)
+        self.left: IntArray = np.full(n, -1, dtype=np.int32)
+        self.right: IntArray = np.full(n, -1, dtype=np.int32)
+        self.shape = np.array([SHAPES.index(c.shape) for c in rows], dtype=np.int8)
+        self.own_title = np.array([c.key in parsed.aliases for c in rows], dtype=bool)
+        self.kinds: FloatArray = np.zeros((n, len(KINDS)), dtype=np.float32)
         self.content: list[frozenset[str]] = []
         self.beside: list[frozenset[str]] = []
         self.near: list[frozenset[str]] = []
         self.after: list[frozenset[str]] = []
-        self.own_title = np.array([c.key in parsed.aliases for c in self.rows], dtype=bool)
-        self.shape = np.array([SHAPES.index(c.shape) for c in self.rows], dtype=np.int8)
-        self.unit = [c.unit for c in self.rows]
-        for i, c in enumerate(self.rows):
-            self.static[i] = _static(parsed, c)
+        flags = [_static(parsed, c) for c in rows]
+        self.static: FloatArray = np.array(flags, dtype=np.float32).reshape(n, len(STATIC))
+        for i, c in enumerate(rows):
             for kind, strength in c.kinds.items():
                 self.kinds[i, KINDS.index(kind)] = strength
             self._context(i, c)
@@ -81,16 +80,16 @@ class Table:
     def _context(self, i: int, c: Candidate) -> None:
         tokens, sentence = self.parsed.tokens, self.parsed.sentences[c.sentence]
         low, high = sentence.first, sentence.last
+        inner = tokens[c.first : c.last]
         if c.shape == "title":
             content = self.parsed.title_terms
         else:
-            inner = tokens[c.first : c.last]
             content = frozenset(t.term for t in inner if t.surface not in STOP_WORDS)
             content = content or frozenset(t.term for t in inner)
         self.content.append(content)
         before = tokens[max(low, c.first - 3) : c.first]
         after = tokens[c.last : min(high, c.last + 3)]
-        self.near.append(frozenset(t.term for t in (*before, *inner_of(c, tokens), *after)))
+        self.near.append(frozenset(t.term for t in (*before, *inner, *after)))
         self.beside.append(frozenset(t.term for t in (*before[-1:], *after[:1])))
         self.after.append(frozenset(t.term for t in after[:2]))
         for j in range(c.first - 1, max(low, c.first - 1 - REACH) - 1, -1):
@@ -103,17 +102,13 @@ class Table:
                 break
 
 
-def inner_of(c: Candidate, tokens: list) -> list:  # type: ignore[type-arg]
-    """The candidate's own tokens."""
-    return tokens[c.first : c.last]
+@lru_cache(maxsize=8_192)
+def table(title: str, text: str, sentence: int) -> Table:
+    """The cached table of a sentence of a passage."""
+    return Table(parse(title, text), candidates(title, text, sentence))
 
 
-@lru_cache(maxsize=2_048)
-def table(title: str, text: str) -> Table:
-    """The cached table of a passage."""
-    return Table(parse(title, text), candidates(title, text))
-
-
+@lru_cache(maxsize=16_384)
 def _is_verb(surface: str) -> bool:
     return (
         surface in words("grammar", "auxiliaries")
