@@ -57,6 +57,10 @@ _TYPES = frozenset(["kind", "type", "sort", "genre", "category", "class"])
 _BIRTH = frozenset(["born", "birth", "birthday", "birthdate", "old", "age", "birthplace"])
 _DEATH = frozenset(["die", "died", "death", "dead", "buried"])
 _OR = regex.compile(r"\bor\b", regex.IGNORECASE)
+_EITHER = regex.compile(
+    r"\bbetween\b.+\band\b.+,\s*(?:which|who|what)\b|\b(?:which|who|what)\b.+\bbetween\b.+\band\b",
+    regex.IGNORECASE,
+)
 _CLAUSE = regex.compile(r"[.!?]\s+(?=\S)")
 MAX_HEAD_TOKENS = 6
 
@@ -155,6 +159,8 @@ def _wh_position(question: str, tokens: Sequence[Token]) -> int | None:
             score += 0.5
         if "," in gap and after in words("grammar", "auxiliaries") and surface != "which":
             score += 1.0
+        if "," in gap and tokens[0].surface == "between":
+            score += 2.0
         if starts and surface in ("when", "where", "while") and "," in question[token.end :]:
             score -= 1.0
         if surface == "how" and after in _MEASURE:
@@ -192,7 +198,8 @@ def _form(question: str, tokens: Sequence[Token], at: int | None) -> Form:
     opening = next((t for t in tokens if t.start >= sentence_starts[-1]), None)
     aux = opening is not None and opening.surface in words("grammar", "auxiliaries")
     has_or = _OR.search(question) is not None
-    if has_or and (aux or (at is not None and tokens[at].surface in ("who", "which", "what"))):
+    picks = at is not None and tokens[at].surface in ("who", "which", "what")
+    if (has_or and (aux or picks)) or (picks and _EITHER.search(question) is not None):
         return "choice"
     asks = at is not None and (
         tokens[at].surface == "what"

@@ -24,7 +24,7 @@ from core.reasoning.extractive.comparing import (
     year_of,
 )
 from core.reasoning.extractive.features import PassageFeatures, Scene
-from core.reasoning.extractive.lexicon import country_of, words
+from core.reasoning.extractive.lexicon import country_of, head_types, words
 from core.reasoning.extractive.question import Analysis
 from core.reasoning.extractive.relations import stated
 from core.retrieval.tokenizer import STOP_WORDS, fold, tokenize
@@ -34,10 +34,8 @@ YES_FLOOR = 0.6
 COVERAGE_WEIGHT, COSINE_WEIGHT, COSINE_FLOOR, CLASH = 0.5, 2.0, 0.6, 1.0
 
 _OR = regex.compile(r"\bor\b", regex.IGNORECASE)
-_SAME = regex.compile(
-    r"\b(?:same|similar|common|share[ds]?|both)\b(?:\s+(?:the|a|in|of|from))*\s*(?P<what>\w+)?",
-    regex.IGNORECASE,
-)
+_AND = regex.compile(r"\band\b", regex.IGNORECASE)
+_SHARED = regex.compile(r"\b(?:both|share[ds]?|in common|same)\b", regex.IGNORECASE)
 _LIVED_LONGER = regex.compile(r"\blived? longer|\blonger life|\boldest when\b", regex.IGNORECASE)
 _GENERIC = frozenset(
     ["both", "also", "same", "either", "located", "have", "has", "known", "part", "one", "two"]
@@ -65,6 +63,8 @@ def rule(scene: Scene, analysis: Analysis) -> Ruling | None:
     if analysis.form == "yes_no":
         same = _same(scene, entities)
         return same if same is not None else _yes_no(scene, entities)
+    if len(entities) >= 2 and _SHARED.search(scene.question):
+        return _shared(entities, analysis)
     return None
 
 
@@ -105,7 +105,8 @@ def _both(found: list[Value | None]) -> list[Value]:
 
 def _operands(scene: Scene, entities: list[Entity]) -> tuple[Entity, Entity] | None:
     """The two named things that "or" stands between, the nearest on either side."""
-    for match in reversed(list(_OR.finditer(scene.question))):
+    joints = list(_OR.finditer(scene.question)) or list(_AND.finditer(scene.question))
+    for match in reversed(joints):
         left = [e for e in entities if e.end <= match.start()]
         right = [e for e in entities if e.start >= match.end()]
         if left and right:
@@ -181,7 +182,7 @@ def _leads(entities: tuple[Entity, ...] | list[Entity]) -> tuple[Place, ...]:
 
 
 def _same(scene: Scene, entities: list[Entity]) -> Ruling | None:
-    """ "Are A and B of the same X?": yes if a value of X is common to both."""
+    """Whether A and B are of the same X: yes if a value of X is common to both."""
     match = regex.search(r"\bsame\s+(?P<what>[\w\s]{2,40})", scene.question, regex.IGNORECASE)
     if match is None or len(entities) < 2:
         return None
@@ -204,6 +205,25 @@ def _same(scene: Scene, entities: list[Entity]) -> Ruling | None:
         one = [common[0] if common else next(iter(f)) for f in found]
         places = tuple((e.passage.index, *f[k]) for e, f, k in zip((a, b), found, one, strict=True))
     return Ruling("yes" if common else "no", places, 0.65, "same")
+
+
+def _shared(entities: list[Entity], analysis: Analysis) -> Ruling | None:
+    """What both share, if it is a country or a profession that both leads state."""
+    a, b = entities[0].passage, entities[1].passage
+    if analysis.head & {"nation", "countri", "citizenship"}:
+        first, second = countries(a, 2), countries(b, 2)
+        common = [k for k in first if k in second]
+    elif analysis.head & {"profess", "occup", "job", "career"}:
+        first, second = occupations(a), occupations(b)
+        common = [k for k in first if k in second and head_types().get(k) == "person"]
+    else:
+        return None
+    if not common:
+        return None
+    key = common[0]
+    places = tuple((p.index, *found[key]) for p, found in ((a, first), (b, second)))
+    start, end = first[key]
+    return Ruling(a.text[start:end], places, 0.6, "shared")
 
 
 def _same_year(a: Entity, b: Entity, what: set[str]) -> Ruling | None:

@@ -501,6 +501,8 @@ class _Block:
             born = a.life == "birth"
             self.put("born_first" if born else "died_first", first)
             self.put("born_second" if born else "died_second", second)
+        if "year" in a.head:
+            self.x[[u == "year" for u in self.t.units], INDEX["inside"]] = 0.0
         wanted = _UNITS.get(next(iter(a.head), ""))
         if wanted:
             units = self.t.units

@@ -121,7 +121,7 @@ def _is_verb(surface: str) -> bool:
 def _life_date(parsed: PassageParse, c: Candidate) -> int:
     """1 or 2 for the first or second date in the brackets of a passage's first sentence, and 1
     for one just after "born"; else 0."""
-    if c.shape != "date" or c.inside or c.sentence > 0:
+    if c.shape != "date" or c.sentence > 0:
         return 0
     text = parsed.text
     open_ = text.find("(")
