@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -150,6 +149,13 @@ def held(steps: list[Step]) -> tuple[str, ...]:
     return trace.state_at(steps[:-1], len(steps)).evidence
 
 
+@pytest.fixture(scope="module")
+def journals(tmp_path_factory: pytest.TempPathFactory) -> tuple[Journal, Journal]:
+    """A journal to write to, and another one that reads the same file."""
+    directory = tmp_path_factory.mktemp("journal")
+    return Journal(directory), Journal(directory)
+
+
 def test_every_system_has_a_table() -> None:
     assert set(EXPECTED) == set(registry.systems())
     for rows in EXPECTED.values():
@@ -158,19 +164,19 @@ def test_every_system_has_a_table() -> None:
 
 @pytest.mark.parametrize(("name", "fault", "stage"), CELLS)
 def test_a_fault_at_a_stage_ends_as_expected_with_its_lineage(
-    name: str, fault: str, stage: str, tmp_path: Path
+    name: str, fault: str, stage: str, journals: tuple[Journal, Journal]
 ) -> None:
     terminal, met = expected(name, fault, stage)
     chosen = spec(name, faults=(Fault(fault, stage),), **SETTINGS.get(name, {}))
-    journal = Journal(tmp_path)
-    steps = list(execute(chosen, deps(), journal))
-    journal.close()
+    writer, reader = journals
+    steps = list(execute(chosen, deps(), writer))
     end = steps[-1].event
     assert isinstance(end, RunFinished)
     assert end.terminal == terminal
     assert end.reason
     assert end.evidence == held(steps)
-    assert Journal(tmp_path).steps(chosen.run_id) == steps
+    assert reader.steps(chosen.run_id) == steps
+    assert reader.run(chosen.run_id).status == "finished"
     injected = [s.event for s in steps if isinstance(s.event, FaultInjected)]
     assert bool(injected) == met
     assert all(x.fault == fault and x.where.split(":")[0] == stage for x in injected)
