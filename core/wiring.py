@@ -7,7 +7,6 @@ ports for a run over one of its corpora.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -16,9 +15,10 @@ from platformdirs import user_data_path
 
 from core.adapters.clock import SystemClock
 from core.adapters.embeddings import SentenceEmbedder
+from core.adapters.reranker import CrossEncoderReranker
 from core.adapters.tokens import MiniLMTokens
 from core.journal import Journal
-from core.ports import Clock, Deps, Reasoner, TokenCounter
+from core.ports import Clock, Deps, Reasoner, Reranker, TokenCounter
 from core.retrieval.index import Index
 from core.retrieval.library import Library
 from core.types import Access
@@ -43,6 +43,7 @@ class Workbench:
     embedder: SentenceEmbedder = field(default_factory=SentenceEmbedder)
     tokens: TokenCounter = field(default_factory=MiniLMTokens)
     clock: Clock = field(default_factory=SystemClock)
+    reranker: Reranker = field(default_factory=CrossEncoderReranker)
 
     @cached_property
     def library(self) -> Library:
@@ -85,6 +86,7 @@ class Workbench:
             reasoner=self.reasoner(index, model, api_key, api_base),
             tokens=self.tokens,
             clock=self.clock,
+            reranker=self.reranker,
             access=access or Access(),
         )
 
@@ -104,7 +106,3 @@ class Workbench:
 
         return LLMReasoner.for_model(model, self.tokens, api_key, api_base)
 
-
-def warm_up(workbench: Workbench) -> Callable[[], None]:
-    """What to run in a thread while a page paints: imports and loads the embedding model."""
-    return lambda: workbench.embedder.load() and None

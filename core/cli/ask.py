@@ -70,6 +70,7 @@ def ask(
     kept = bench.journal
     index = bench.library.ensure(corpus, progress_line())
     deps = bench.deps_over(index, model, api_base=api_base)
+    bench.embedder.load()  # once a process, and no part of a run's seconds
     steps: list[Step] = []
     with _stopping() as stopped:
         for step in _told(execute(spec, deps, kept, stopped.is_set)):
