@@ -13,12 +13,13 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+import regex
+
 from core.observations import Listed, Printed, read_observation
 from core.ports import ForageReply, ForageRequest, TextView
 from core.reasoning.extractive.decompose import sub_questions
-from core.reasoning.extractive.features import PassageFeatures, Scene, build_scene
+from core.reasoning.extractive.features import Scene, build_scene
 from core.reasoning.extractive.lexicon import words
-from core.reasoning.extractive.reading import read
 from core.retrieval.titles import aliases
 from core.retrieval.tokenizer import STOP_TERMS, STOP_WORDS, fold, tokenize
 from core.types import Passage, digest
@@ -36,9 +37,9 @@ ASKED_TITLE = 0.5
 TITLE_IN_QUESTION = 0.5
 NEWEST = 0.3
 LINKED = 0.5
-HOP_ANSWERS = 0.5
 OVERLAP = 0.02
 """Weight of the idf overlap of sentence and question beside the cosine (findings: Bridge)."""
+_SLOT = regex.compile(r"#\d")
 _ASKING = frozenset(["many", "much", "name"])
 """Words that ask and name nothing, beside the stop words."""
 
@@ -64,7 +65,7 @@ class _Notes:
 class _Entity:
     """A name that a read passage mentions, and how near the question it does.
 
-    ``near``: cosine + overlap of its best sentence; ``linked``: cosine of the best sentence that
+    ``near``: of its best sentence (``_nearness``); ``linked``: cosine of the best sentence that
     mentions it as a title, 0 for none; ``source``: the passage's place among those read.
     """
 
@@ -73,8 +74,12 @@ class _Entity:
     source: int
     near: float
     linked: float
-    ambiguity: float
-    answering: float = 0.0
+    ambiguity: float = 1.0
+
+    @property
+    def worth(self) -> float:
+        """How promising it is to rank it."""
+        return self.near + LINKED * self.linked * self.ambiguity
 
 
 def forage_turn(request: ForageRequest, view: TextView) -> ForageReply:
@@ -134,13 +139,15 @@ def _passages(printed: Iterable[Printed]) -> list[Passage]:
 
 
 def _entities(scene: Scene) -> list[_Entity]:
-    """Names in the read passages that the question does not hold and no read title is."""
+    """Names in the read passages that the question does not hold and no read title is, the most
+    promising first."""
     asked = {t.surface for t in scene.tokens}
     titles = {alias for p in scene.passages for alias in p.parse.aliases}
+    parts = _parts(scene)
     found: dict[tuple[int, str], _Entity] = {}
     for p in scene.passages:
         for s in p.sentences:
-            near = s.emb + OVERLAP * sum(scene.terms[t] for t in s.covered)
+            near = max(_nearness(part, p.index, s.index) for part in parts)
             spans = [(a.start, a.end, a.key, 0.0) for a in p.parse.spans[s.index]]
             sentence = p.text[s.start : s.end]
             spans += [
@@ -151,35 +158,27 @@ def _entities(scene: Scene) -> list[_Entity]:
                 if key in titles or asked.issuperset(key.split()) or _is_no_bridge(key):
                     continue
                 entity = found.setdefault(
-                    (p.index, key),
-                    _Entity(key, p.text[start:end], p.index, near, linked, 1.0),
+                    (p.index, key), _Entity(key, p.text[start:end], p.index, near, linked)
                 )
                 entity.near = max(entity.near, near)
                 entity.linked = max(entity.linked, linked)
-    answers = _hop_answers(scene) if HOP_ANSWERS else []
     for entity in found.values():
-        parts = set(entity.key.split())
-        entity.answering = sum(p * len(parts & a) / len(parts | a) for a, p in answers)
         entity.ambiguity = 1.0 / math.sqrt(max(1, scene.view.alias_count(entity.key)))
-    return sorted(found.values(), key=lambda e: (-_worth(e, scene.passages), e.source, e.key))
+    return sorted(found.values(), key=lambda e: (-e.worth, e.source, e.key))
 
 
-def _hop_answers(scene: Scene) -> list[tuple[set[str], float]]:
-    """Words of the answers to the sub-questions but the last, with their probabilities.
+def _nearness(part: Scene, passage: int, sentence: int) -> float:
+    """How near a sentence is to a part of the question, less what its passage is behind the best
+    one for that part."""
+    p = part.passages[passage]
+    s = p.sentences[sentence]
+    return s.emb + OVERLAP * sum(part.terms[t] for t in s.covered) + p.p_rel
 
-    Each sub-question is filled with the best answers to those before.
-    """
-    hops = sub_questions(scene.question, scene.view)
-    found: list[tuple[set[str], float]] = []
-    best: list[str] = []
-    for hop in hops[:-1]:
-        for n, text in reversed(list(enumerate(best, 1))):
-            hop = hop.replace(f"#{n}", text)
-        ranked = read(scene.asking(hop))
-        best.append(ranked.best.text if ranked.best else "it")
-        for a in ranked.answers:
-            found.append(({t.surface for t in tokenize(a.text)}, a.probability))
-    return found
+
+def _parts(scene: Scene) -> list[Scene]:
+    """The question, and its sub-questions but the last with their slots left out."""
+    hops = sub_questions(scene.question, scene.view)[:-1]
+    return [scene, *(scene.asking(_flat(_SLOT.sub(" ", hop))) for hop in hops)]
 
 
 def _is_no_bridge(key: str) -> bool:
@@ -188,16 +187,6 @@ def _is_no_bridge(key: str) -> bool:
     dated = words("time", "months")
     return all(part in dated or part[0].isdigit() for part in parts) or (
         len(parts) == 1 and parts[0] in words("names", "demonyms")
-    )
-
-
-def _worth(entity: _Entity, passages: Sequence[PassageFeatures]) -> float:
-    """How promising ranking an entity is."""
-    return (
-        LINKED * entity.linked * entity.ambiguity
-        + entity.near
-        + passages[entity.source].p_rel
-        + HOP_ANSWERS * min(1.0, entity.answering)
     )
 
 
@@ -226,11 +215,11 @@ def _best_unread(notes: _Notes, scene: Scene, entities: Sequence[_Entity]) -> st
 
 
 def _title_bonus(names: Sequence[str], query: frozenset[str], fresh: frozenset[str]) -> float:
-    """Whether a title is, or overlaps, what a query newly named."""
+    """How far a title is what a query newly named: wholly, or by the share of its words."""
     parts = [set(name.split()) for name in names]
     if any(p <= query and p & fresh for p in parts):
         return NAMED_TITLE
-    return PARTLY_NAMED_TITLE if any(p & fresh - STOP_WORDS for p in parts) else 0.0
+    return PARTLY_NAMED_TITLE * max(len(p & fresh - STOP_WORDS) / len(p) for p in parts)
 
 
 def _asked(title: str, scene: Scene) -> float:
@@ -256,7 +245,8 @@ def _unseen_names(notes: _Notes, scene: Scene) -> str:
 
 
 def _next_query(notes: _Notes, scene: Scene, entities: Sequence[_Entity]) -> str:
-    """The best entities not ranked yet, and the residual words of the passages that name them."""
+    """The best entities not ranked yet, and the residual: the question's words that none of the
+    passages which name them holds."""
     chosen: list[_Entity] = []
     for entity in entities:
         parts = set(entity.key.split())
@@ -275,7 +265,7 @@ def _next_query(notes: _Notes, scene: Scene, entities: Sequence[_Entity]) -> str
         for t in scene.tokens
         if t.term in scene.terms
         and t.surface not in _ASKING
-        and any(t.term not in c for c in covered)
+        and all(t.term not in c for c in covered)
     ]
     return " ".join([*(_flat(e.surface) for e in chosen), *dict.fromkeys(residual)])
 
