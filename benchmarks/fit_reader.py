@@ -26,11 +26,11 @@ from benchmarks.reading_data import CachedEncoder, Item, load, parent
 from core.evaluation.metrics import token_f1
 from core.ports import FloatArray
 from core.reasoning.extractive import reading
+from core.reasoning.extractive.columns import FEATURES
 from core.reasoning.extractive.decompose import sub_questions
 from core.reasoning.extractive.features import build_scene
 from core.reasoning.extractive.question import analyse
 from core.reasoning.extractive.rules import rule
-from core.reasoning.extractive.scoring import FEATURES
 
 L2 = 5.0
 POWER = 2
@@ -51,7 +51,7 @@ PRIOR = {
     "died_first": -1.0,
     "echo_title": -1.5,
     "echo_name": -1.0,
-    "hop_answer": -2.0,
+    "hop_answer": -3.5,
     "fit": 1.5,
     "clash": -1.0,
 }

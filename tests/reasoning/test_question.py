@@ -42,11 +42,6 @@ def test_the_form_of_a_question(question, form):
     assert analyse(question).form == form
 
 
-def test_related_words_reach_their_synonyms():
-    assert "marri" in analyse("Who is the spouse of X?").related
-    assert "direct" in analyse("Which director made it?").related
-
-
 def test_a_birth_and_a_kind_are_noticed():
     assert analyse("When was she born?").life == "birth"
     assert analyse("Where did he die?").life == "death"

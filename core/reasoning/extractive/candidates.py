@@ -5,7 +5,7 @@ They depend on the passage alone and are cached with its parse; ranking is in ``
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -306,8 +306,3 @@ class _Finder:
 
 
 _DOTTED = frozenset(["jr", "sr", "inc", "ltd", "co", "corp", "bros"])
-
-
-def sentence_of(parsed: PassageParse, offset: int) -> int:
-    """Index of the sentence that a character of the passage's text is in (or the one before)."""
-    return max(0, bisect_right([s.start for s in parsed.sentences], offset) - 1)

@@ -16,7 +16,7 @@ import numpy as np
 from core.ports import FloatArray, TextView
 from core.retrieval.sentences import sentence_spans
 from core.retrieval.titles import TitleIndex, aliases
-from core.retrieval.tokenizer import STOP_WORDS, Token, fold, tokenize
+from core.retrieval.tokenizer import STOP_WORDS, Token, tokenize
 from core.types import Passage
 
 COVERAGE_WEIGHT = 0.5
@@ -146,11 +146,6 @@ class PassageParse:
             tuple(capitalised_spans(self.text, self.tokens[s.first : s.last], s.first))
             for s in self.sentences
         )
-
-    @cached_property
-    def folded(self) -> str:
-        """The text, folded, for exact look-ups."""
-        return fold(self.text)
 
 
 @lru_cache(maxsize=PARSED_KEPT)

@@ -159,8 +159,3 @@ def _said(parsed: PassageParse) -> Kind | None:
     if "born" in head[:200].lower() and "(" in head:
         return "person"
     return None
-
-
-def is_demonym(token: Token) -> bool:
-    """Whether the token names a people or nationality."""
-    return token.surface in words("names", "demonyms")

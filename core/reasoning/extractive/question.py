@@ -9,7 +9,7 @@ from typing import Literal
 
 import regex
 
-from core.reasoning.extractive.lexicon import head_types, synonyms, words
+from core.reasoning.extractive.lexicon import head_types, words
 from core.retrieval.tokenizer import STOP_WORDS, Token, stem, tokenize
 
 Form = Literal["span", "yes_no", "choice"]
@@ -72,11 +72,9 @@ class Analysis:
     ``kind``: the answer's type, ``any`` where nothing tells; ``head``: stems of the noun that the
     answer is one of ("which *river*", "who is the *captain*"); ``phrase``: stems of the whole
     wh-phrase; ``measure``: the stem after "how many/much" or of a measured quality;
-    ``related``: stem -> strength in (0, 1] of synonyms of the question's words; ``form`` and
-    ``wh`` as typed; ``wants_name``: asks what something is called; ``cloze``: a statement to be
-    completed; ``span``: token range of the wh-phrase; ``plural``: asks for several;
-    ``type_of``: for a kind of something, not its name; ``life``: whether it turns on a birth or
-    a death.
+    ``wants_name``: asks what something is called; ``cloze``: a statement to be completed;
+    ``plural``: asks for several; ``type_of``: for a kind of something, not its name; ``life``:
+    whether it turns on a birth or a death; ``span``: token range of the wh-phrase.
     """
 
     form: Form
@@ -85,7 +83,6 @@ class Analysis:
     head: frozenset[str]
     phrase: frozenset[str]
     measure: str
-    related: dict[str, float]
     wants_name: bool
     cloze: bool
     plural: bool
@@ -108,12 +105,6 @@ def analyse(question: str) -> Analysis:
         measure = tokens[at + 2].term if wh == "how_many" and at + 2 < len(tokens) else ""
         measure = measure or tokens[at + 1].term
     surfaces = [t.surface for t in tokens]
-    content = {t.term for t in tokens if t.surface not in STOP_WORDS}
-    related: dict[str, float] = {}
-    for term in content:
-        for other in synonyms().get(term, ()):
-            if other not in content:
-                related[other] = 1.0
     named = {"called", "named", "name", "known", "termed", "nickname", "nicknamed", "titled"}
     return Analysis(
         form=form,
@@ -122,7 +113,6 @@ def analyse(question: str) -> Analysis:
         head=frozenset(head),
         phrase=frozenset(t.term for t in phrase if t.surface not in STOP_WORDS),
         measure=measure,
-        related=related,
         wants_name=bool(named & set(surfaces)),
         cloze=at is None and form == "span",
         plural=_plural(tokens, phrase, at),

@@ -17,12 +17,13 @@ from pathlib import Path
 import numpy as np
 
 from core.ports import AnswerRequest, FloatArray, Reading, Support, TextView
+from core.reasoning.extractive.columns import FEATURES
 from core.reasoning.extractive.decompose import sub_questions
 from core.reasoning.extractive.facets import facets_of
 from core.reasoning.extractive.features import Scene, build_scene
 from core.reasoning.extractive.question import analyse
 from core.reasoning.extractive.rules import Ruling, rule
-from core.reasoning.extractive.scoring import FEATURES, Hop, Pool
+from core.reasoning.extractive.scoring import Hop, Pool
 
 WEIGHTS = Path(__file__).with_suffix(".json")
 CANDIDATES_KEPT = 20

@@ -1,6 +1,6 @@
 """Features of answer candidates under a question, as one matrix.
 
-Names are in ``FEATURES``; the weights are fitted (``benchmarks/fit_reader.py``).
+Names are in ``columns``; the weights are fitted (``benchmarks/fit_reader.py``).
 """
 
 from __future__ import annotations
@@ -14,159 +14,32 @@ from numpy.typing import ArrayLike
 
 from core.ports import FloatArray
 from core.reasoning.extractive.candidates import Candidate
+from core.reasoning.extractive.columns import (
+    CROSSED,
+    FEATURES,
+    INDEX,
+    KINDS,
+    MULTI,
+    SHAPES,
+    STATIC,
+    UNITS,
+)
 from core.reasoning.extractive.features import Scene, SentenceFeatures
 from core.reasoning.extractive.kinds import listed, title_kinds
 from core.reasoning.extractive.question import Analysis
 from core.reasoning.extractive.relations import SYNONYM_WEIGHT, is_relation, related
-from core.reasoning.extractive.table import KINDS, STATIC, Table, table
+from core.reasoning.extractive.table import Table, table
 
 POOL = 10
 BRIDGE_WEIGHT = 0.5
 DECAY = 0.25
 
-SENTENCE = [
-    "emb",
-    "rank",
-    "p_rel",
-    "alone",
-    "cov",
-    "first",
-    "question_share",
-    "title_share",
-    "bridge",
-    "residual",
-    "bridge_first",
-    "asked_alone",
-]
-PLACE = [
-    "echo",
-    "all_echo",
-    "proximity",
-    "nearest",
-    "asked_near",
-    "related_near",
-    "governed",
-    "governs",
-    "governed_related",
-    "governs_related",
-    "as_hit",
-    "bracket_hit",
-    "own_title",
-    "other_title",
-    "other_title_asked",
-    "frequency",
-    "passages",
-]
-FIT = [
-    "fit",
-    "weak_fit",
-    "clash",
-    "untyped_name",
-    "date_unasked",
-    "number_unasked",
-    "person_unasked",
-    "name_any",
-    "noun_any",
-    "ordinal_any",
-    "head_in",
-    "head_beside",
-    "phrase_near",
-    "measure_fit",
-    "unit_number",
-    "name_as",
-    "plural_joined",
-    "full_date",
-    "year_asked",
-    "listed",
-    "unlisted",
-    "type_noun",
-    "type_name",
-    "echo_title",
-    "echo_name",
-    "born_first",
-    "died_second",
-    "born_second",
-    "died_first",
-    "unit_fit",
-    "unit_clash",
-    "agent",
-    "other_agent",
-    "subject",
-    "asked_governed",
-    "asked_governs",
-    "misgoverned",
-]
-MULTI = [
-    *SENTENCE,
-    *[
-        "proximity",
-        "nearest",
-        "asked_near",
-        "governed",
-        "echo",
-        "own_title",
-        "other_title",
-        "frequency",
-        "title",
-    ],
-]
-HOP = [
-    "hop_emb",
-    "hop_rank",
-    "hop_alone",
-    "hop_cov",
-    "hop_near",
-    "hop_nearest",
-    "hop_governed",
-    "hop_governs",
-    "hop_named",
-    "hop_echo",
-    "hop_answer",
-]
-CROSSED = {
-    "person": ["by_before", "opens", "governs_related", "bracketed", "lower"],
-    "place": ["in_before", "joined", "lower", "of_before"],
-    "date": ["in_before", "bracketed", "opens"],
-    "number": ["spelled_number", "bracketed"],
-    "any": ["is_a_before", "as_before", "lower", "opens", "title"],
-}
-"""What may mean another thing for another type of answer."""
-FEATURES: tuple[str, ...] = (
-    *STATIC,
-    *SENTENCE,
-    *PLACE,
-    *FIT,
-    *(f"fit_{k}" for k in KINDS),
-    *HOP,
-    *(f"multi_{n}" for n in MULTI),
-    *(f"{kind}_{name}" for kind, names in CROSSED.items() for name in names),
-)
-INDEX = {name: i for i, name in enumerate(FEATURES)}
 _MULTI_FROM = np.array([INDEX[n] for n in MULTI])
 _MULTI_TO = np.array([INDEX[f"multi_{n}"] for n in MULTI])
 _CROSS_FROM = {kind: np.array([INDEX[n] for n in names]) for kind, names in CROSSED.items()}
 _CROSS_TO = {k: np.array([INDEX[f"{k}_{n}"] for n in names]) for k, names in CROSSED.items()}
 _FIT_TO = {k: INDEX[f"fit_{k}"] for k in KINDS}
-_UNITS: dict[str, tuple[str, ...]] = {
-    "percentag": ("percent",),
-    "percent": ("percent",),
-    "rate": ("percent",),
-    "centuri": ("century",),
-    "decad": ("decade",),
-    "year": ("year", "range"),
-    "month": ("month",),
-    "day": ("day",),
-    "date": ("day",),
-    "price": ("currency",),
-    "cost": ("currency",),
-    "debt": ("currency",),
-    "salari": ("currency",),
-    "revenu": ("currency",),
-    "budget": ("currency",),
-    "time": ("times", "time"),
-}
-"""Stem of a head noun -> the units that its answer has."""
-_SHAPE = {name: i for i, name in enumerate(STATIC[:7])}
+_SHAPE = {name: i for i, name in enumerate(SHAPES)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -503,7 +376,7 @@ class _Block:
             self.put("born_second" if born else "died_second", second)
         if "year" in a.head:
             self.x[[u == "year" for u in self.t.units], INDEX["inside"]] = 0.0
-        wanted = _UNITS.get(next(iter(a.head), ""))
+        wanted = UNITS.get(next(iter(a.head), ""))
         if wanted:
             units = self.t.units
             self.put("unit_fit", [u in wanted for u in units])

@@ -9,33 +9,13 @@ import numpy.typing as npt
 
 from core.ports import FloatArray
 from core.reasoning.extractive.candidates import Candidate, candidates
+from core.reasoning.extractive.columns import KINDS, SHAPES, STATIC
 from core.reasoning.extractive.features import PassageParse, parse
 from core.reasoning.extractive.lexicon import words
-from core.reasoning.extractive.question import Kind
 from core.retrieval.tokenizer import STOP_WORDS
 
 IntArray = npt.NDArray[np.int32]
 
-KINDS: tuple[Kind, ...] = (
-    "person",
-    "place",
-    "org",
-    "work",
-    "date",
-    "number",
-    "nationality",
-    "language",
-)
-SHAPES = ("name", "quote", "title", "date", "number", "ordinal", "noun")
-CONTEXT = """
-article_before by_before in_before of_before as_before is_a_before prep_before verb_before opens
-comma_before comma_after verb_after prep_after noun_after bracketed of_after possessive_after
-as_after lone_opener life_first life_second
-""".split()
-FORM = """
-inside joined length single lower demonym has_link spelled_number
-""".split()
-STATIC: tuple[str, ...] = (*SHAPES, *FORM, *CONTEXT)
 REACH = 4
 """Stop words that may stand between a candidate and the word that governs it."""
 
