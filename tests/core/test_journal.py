@@ -297,6 +297,16 @@ def test_a_newer_or_damaged_journal_is_refused_with_a_sentence(tmp_path: Path) -
         Journal("sqlite://")
 
 
+@pytest.mark.parametrize(("level", "number"), [("NORMAL", 1), ("FULL", 2)])
+def test_a_journal_can_be_made_to_survive_a_power_failure(
+    level: str, number: int, tmp_path: Path
+) -> None:
+    journal = Journal(tmp_path, synchronous=level)  # type: ignore[arg-type]
+    with journal._store.transaction() as connection:
+        assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == number
+        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+
+
 # --- JSON lines -------------------------------------------------------------------------------
 
 
