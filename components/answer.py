@@ -36,7 +36,11 @@ def draw(steps: Sequence[Step], *, key: str) -> None:
         empty("hourglass_top", "No answer yet", "The answer and its citations appear here.")
         return
     sign = TERMINALS[last.terminal]
-    grounded = chip(PASSED, "grounded") if last.grounded else chip(REFUSED, "not grounded")
+    grounded = (
+        chip(PASSED, "found in the sources")
+        if last.grounded
+        else chip(REFUSED, "not found in the sources")
+    )
     text = f'<div class="ri-answer" dir="auto">{isolated(last.answer)}</div>' if last.answer else ""
     then = NEXT.get(last.terminal, "")
     st.html(

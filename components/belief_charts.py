@@ -13,6 +13,8 @@ from core.events import Belief, BeliefUpdated
 
 NEUTRAL = "#87919D"
 SLATE = "#6F8399"
+VISIBLE = 5e-4
+"""Smaller differences of a measure cannot be seen on a chart."""
 FAINT = "rgba(135,145,157,.22)"
 _PROBABILITIES = {
     "p_ans": Dimension(
@@ -105,7 +107,7 @@ def gauges(
                     "bar": {"color": look.colour, "thickness": 0.5},
                     "bgcolor": FAINT,
                     "borderwidth": 0,
-                    "steps": _marks(thresholds.get(name, ()), ghost and ghost.get(name)),
+                    "steps": _marks(thresholds.get(name, ()), (ghost or {}).get(name)),
                 },
             }
         )
@@ -184,11 +186,16 @@ def history(
                 hovertemplate=f"{look.title} %{{y:.4f}} after step %{{x}}<extra></extra>",
             )
         )
-        if ghosts:
+        turned = [
+            (g.seq, g.values[name])
+            for g, r in zip(ghosts, readings, strict=False)
+            if abs(g.values[name] - r.values[name]) > VISIBLE
+        ]
+        if turned:
             figure.add_trace(
                 go.Scatter(
-                    x=[g.seq for g in ghosts],
-                    y=[g.values[name] for g in ghosts],
+                    x=[seq for seq, _ in turned],
+                    y=[value for _, value in turned],
                     mode="lines+markers",
                     line={"color": GHOST, "dash": "dot", "width": 1.5},
                     marker={"symbol": look.symbol + "-open", "size": 10, "color": GHOST},

@@ -62,11 +62,10 @@ def draw(
     now = upto[-1]
     limits = thresholds(steps, cursor)
     ghost = ghosts.get(now.seq)
-    moved = ghost is not None and any(
-        abs(ghost.values[n] - v) > 5e-5 for n, v in now.values.items()
-    )
+    turned = {} if ghost is None else _turned(now, ghost)
+    moved = any(_turned(r, ghosts[r.seq]) for r in upto if r.seq in ghosts)
     st.plotly_chart(
-        charts.gauges(now, limits, ghost.values if ghost and moved else None),
+        charts.gauges(now, limits, turned),
         key=f"{key}:gauges",
         config={"displayModeBar": False},
         alt=charts.gauges_alt(now, limits),
@@ -90,6 +89,11 @@ def draw(
     update = next(s.event for s in steps if s.seq == now.seq)
     assert isinstance(update, BeliefUpdated)
     _terms(update, key)
+
+
+def _turned(recorded: Reading, ghost: Reading) -> dict[str, float]:
+    """The measures that come out visibly otherwise under the settings now."""
+    return {n: v for n, v in ghost.values.items() if abs(v - recorded.values[n]) > charts.VISIBLE}
 
 
 def _legend(moved: bool) -> None:

@@ -52,17 +52,18 @@ def ledger(step: Step, ghost: Redecision | None = None) -> str:
     event = step.event
     assert isinstance(event, Decided)
     others = _by_name(ghost.gates) if ghost else {}
-    rows = [
-        [
+    rows = []
+    for place, g in enumerate(event.gates, 1):
+        now = _ghost(g, others, ghost)
+        cells = [
             f'<span class="ri-num">{place}</span>',
             esc(words(g.name)),
             f'<span class="ri-num">{comparison(g)}</span>',
-            track(g, _value(others, g.name)),
+            track(g, others[g.name].value if now and g.name in others else None),
             f'<span class="ri-num">{_margin(g)}</span>',
-            chip(FIRED if g.fired else NOT_FIRED) + _ghost(g, others, ghost),
+            chip(FIRED if g.fired else NOT_FIRED),
         ]
-        for place, g in enumerate(event.gates, 1)
-    ]
+        rows.append([*cells, now] if now else cells)
     if ghost:
         known = {g.name for g in event.gates}
         rows += [_only_ghost(g) for g in ghost.gates if g.name not in known]
@@ -75,10 +76,6 @@ def _by_name(gates: Sequence[Gate]) -> Mapping[str, Gate]:
     return {g.name: g for g in gates}
 
 
-def _value(others: Mapping[str, Gate], name: str) -> float | None:
-    return others[name].value if name in others else None
-
-
 def _margin(gate: Gate) -> str:
     return ("+" if gate.margin > 0 else "") + _short(gate.margin, _whole(gate))
 
@@ -88,7 +85,7 @@ def _ghost(recorded: Gate, others: Mapping[str, Gate], ghost: Redecision | None)
         return ""
     other = others.get(recorded.name)
     if other is None:
-        return ' <span class="ri-ghost">not reached now</span>'
+        return '<span class="ri-ghost">not reached now</span>'
     same = (other.fired, other.value, other.threshold) == (
         recorded.fired,
         recorded.value,
@@ -97,7 +94,7 @@ def _ghost(recorded: Gate, others: Mapping[str, Gate], ghost: Redecision | None)
     if same:
         return ""
     word = "fires" if other.fired else "does not fire"
-    return f' <span class="ri-ghost">{comparison(other)}: {word}</span>'
+    return f'<span class="ri-ghost">now {comparison(other)}: {word}</span>'
 
 
 def _only_ghost(gate: Gate) -> list[str]:

@@ -59,11 +59,8 @@ class Ghosts:
             return "Every decision comes out as recorded."
         parts = []
         if first is not None:
-            new = first.replayed.replace("_", " ")
-            parts.append(
-                f"Step {first.seq} would decide to {new} instead of "
-                f"{first.recorded.replace('_', ' ')}."
-            )
+            new, old = (x.replace("_", " ") for x in (first.replayed, first.recorded))
+            parts.append(f"Step {first.seq} would come out as {new}, not {old}.")
         if report.ends_as is not None:
             parts.append("The run would end there.")
         elif report.unknown_from is not None:

@@ -87,9 +87,9 @@ def _words(record: RunRecord, steps: Sequence[Step]) -> str:
         long = " ri-long" if len(ended.answer) > LONG else ""
         parts.append(f'<span class="ri-answer{long}" dir="auto">{isolated(ended.answer)}</span>')
         parts.append(
-            chip(PASSED, "borne out by the text")
+            chip(PASSED, "found in the sources")
             if ended.grounded
-            else chip(REFUSED, "not borne out by the text")
+            else chip(REFUSED, "not found in the sources")
         )
     elif ended:
         parts.append(f"<span>{isolated(ended.reason)}</span>")

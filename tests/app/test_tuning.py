@@ -71,7 +71,7 @@ def test_a_moved_slider_re_decides_a_finished_run_at_once(page: Open, bench: Fak
     app.slider(key=ANSWER).set_value(0.9).run()
     shown = html(app)
     assert "Under the settings now (Answer threshold changed)" in shown
-    assert "Step 27 would decide to" in shown
+    assert "Step 27 would come out as" in shown
     app.get_by_key(session.VIEW).set_value("gates").run()
     shown = html(app)
     assert "0.7417 ≥ 0.5500" in shown or "≥ 0.5500" in shown, "the recorded value stays"
