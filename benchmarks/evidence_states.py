@@ -20,23 +20,27 @@ from pathlib import Path
 import numpy as np
 
 from core.adapters.embeddings import SentenceEmbedder
+from core.evaluation.gold import resolve_gold
 from core.evaluation.questions import Question, load_questions, pooled_passage
 from core.ports import Retriever, TextView
 from core.retrieval.library import Library
 from core.types import Access, Channel, Passage
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+CORPORA = Path(__file__).resolve().parents[1] / "sample_corpora"
 CACHE = Path(tempfile.gettempdir()) / "rag-inspector-bench"
 FILES = {
     "hotpotqa": "hotpotqa_dev50.json",
     "musique": "musique_dev50.json",
     "nq": "nq_dev300.jsonl",
 }
-MIXES = {"hotpotqa": 10, "musique": 10, "nq": 2}
-SIZED = {"hotpotqa": 4, "musique": 4, "nq": 1}
+MIXES = {"nq": 2}
+SIZED = {"nq": 1}
+MANY_MIXES, MANY_SIZED = 10, 4
 SIZE = 5
 HARD = 15
 """How many of the best non-gold passages count as hard distractors."""
+BUNDLED = ("film_night", "music_labels")
 CHANNELS: tuple[Channel, ...] = ("fused", "lexical", "dense")
 
 
@@ -116,7 +120,7 @@ class DevSet:
             rng.shuffle(ids)
             return State(at, kind, tuple(self.by_id[i] for i in ids), held, len(gold))
 
-        for turn in range(MIXES[self.name]):
+        for turn in range(MIXES.get(self.name, MANY_MIXES)):
             few = len(gold) < 3 or turn % 2
             held = rng.randint(0, len(gold)) if few else rng.choice([len(gold), len(gold) - 1])
             yield state("mix", SIZE, held, own if turn % 2 and len(own) >= SIZE else hard)
@@ -124,9 +128,33 @@ class DevSet:
             top = self.search(question.question, SIZE, channel)
             held = len({p.id for p in top} & question.gold)
             yield State(at, channel, tuple(top), held, len(gold))
-        for _ in range(SIZED[self.name]):
+        for _ in range(SIZED.get(self.name, MANY_SIZED)):
             size = rng.choice([1, 2, 3, 4, 6, 7, 8])
             yield state("sized", size, rng.randint(0, min(size, len(gold))), hard)
+
+
+class BundledSet(DevSet):
+    """The questions with gold of a bundled corpus, over its chunks."""
+
+    def __init__(self, name: str, cache: Path = CACHE) -> None:
+        self.name, self._cache = name, cache
+        told = load_questions(CORPORA / name / "questions.jsonl").questions
+        self.pool = tuple(self.index.passages())
+        gold = resolve_gold(told, self.pool)
+        self.questions = tuple(
+            q.model_copy(update={"gold": frozenset(sorted(f)[0] for f in gold[q.id])})
+            for q in told
+            if gold[q.id]
+        )
+
+    @cached_property
+    def index(self):
+        library = Library(self._cache, embedder=SentenceEmbedder())
+        return library.ensure(self.name)
+
+    @cached_property
+    def own(self) -> list[list[str]]:
+        return [[] for _ in self.questions]
 
 
 def _brought(item: dict) -> list[Passage]:

@@ -1,8 +1,9 @@
 """Fit the score of bridge entities (``core/reasoning/extractive/bridge.json``).
 
-For every state of HotpotQA and MuSiQue that lacks gold and names a way to it: softmax over all
-mentions, likelihood of those that are, or are part of, a missing gold passage's title; questions
-weigh equally; L2. Cross-validated by question: how often is the first name a way on?
+For every state of HotpotQA, MuSiQue and two bundled corpora (documents of several chunks, nearly
+every name a title) that lacks gold and names a way to it: softmax over all mentions, likelihood
+of those that are, or are part of, a missing gold passage's title; questions weigh equally; L2.
+Cross-validated by question: how often is the first name a way on?
 
     python -m benchmarks.fit_bridge
 """
@@ -18,13 +19,14 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.evidence_states import DevSet
+from benchmarks.evidence_states import BUNDLED, BundledSet, DevSet
 from core.reasoning.extractive import bridge
 from core.reasoning.extractive.case import Case
 from core.reasoning.extractive.features import build_scene
 from core.retrieval.titles import aliases
 
-SETS = ("hotpotqa", "musique")
+MULTI_HOP = ("hotpotqa", "musique")
+SETS = (*MULTI_HOP, *BUNDLED)
 L2 = 0.01
 FOLDS = 6
 
@@ -94,7 +96,8 @@ def first_leads(test: list[Choice], w: np.ndarray) -> list[bool]:
 
 def main() -> None:
     names: list[str] = []
-    data = [c for name in SETS for c in choices(DevSet(name), names)]
+    devs = [*map(DevSet, MULTI_HOP), *map(BundledSet, BUNDLED)]
+    data = [c for dev in devs for c in choices(dev, names)]
     groups = sorted({c.group for c in data})
     order = np.random.default_rng(0).permutation(len(groups))
     fold = {groups[g]: i % FOLDS for i, g in enumerate(order)}

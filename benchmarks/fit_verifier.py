@@ -27,19 +27,15 @@ from core.evaluation.metrics import token_f1
 from core.reasoning.extractive import verify
 from core.reasoning.extractive.case import Case
 from core.reasoning.extractive.features import build_scene
+from core.reasoning.extractive.logistic import Logistic
 from core.reasoning.extractive.signals import signals
 
+_HELD = ("chain", "bound", "titled", "several", "choice")
 MODELS: dict[str, tuple[str, ...]] = {
-    "support": (
-        "chain", "coverage", "asked", "hop_least", "titled", "linked", "short", "names", "best",
-        "p1", "entropy", "choice",
-    ),
-    "gap": (
-        "chain", "coverage", "asked", "hop_least", "titled", "linked", "short", "names", "best",
-        "p1", "entropy", "choice",
-    ),
-    "wrong": ("chain", "coverage", "asked", "hop_least", "best", "p1", "entropy", "choice"),
-}  # fmt: skip
+    "support": _HELD,
+    "gap": _HELD,
+    "wrong": ("p1", "entropy", "best", "bound", "chain", "in_chain", "several", "choice"),
+}
 FOLDS = 5
 C = 0.3
 BINS = 10
@@ -72,7 +68,7 @@ def rows_of(dev: DevSet) -> list[Row]:
             Row(
                 f"{dev.name}:{question.id}",
                 state.kind,
-                signals(case.weave, case.chain, case.facets, case.ranked),
+                signals(case),
                 state.complete,
                 1 - state.held / state.gold,
                 token_f1(best.text if best else "", question.answers) < 0.5,
@@ -100,7 +96,7 @@ def weights_of(rows: list[Row]) -> np.ndarray:
     ) * (len(rows) / len(questions))
 
 
-def fit(rows: list[Row], model: str, names: tuple[str, ...]) -> verify.Logistic:
+def fit(rows: list[Row], model: str, names: tuple[str, ...]) -> Logistic:
     """Logistic regression on a target in [0, 1]: each row counts for it and against it."""
     from sklearn.linear_model import LogisticRegression
 
@@ -116,7 +112,7 @@ def fit(rows: list[Row], model: str, names: tuple[str, ...]) -> verify.Logistic:
     )
     slopes = fitted.coef_[0] / scale
     intercept = float(fitted.intercept_[0] - slopes @ centre)
-    return verify.Logistic(intercept, dict(zip(names, slopes.tolist(), strict=True)))
+    return Logistic(intercept, dict(zip(names, slopes.tolist(), strict=True)))
 
 
 def cross_validated(rows: list[Row], model: str, names: tuple[str, ...]) -> np.ndarray:

@@ -26,10 +26,10 @@ from core.reasoning.extractive.bridge import bridges
 from core.reasoning.extractive.case import Case
 from core.reasoning.extractive.conflict import conflicts
 from core.reasoning.extractive.features import build_scene
+from core.reasoning.extractive.logistic import models
 from core.reasoning.extractive.queries import covers, write_query
 from core.reasoning.extractive.reasoner import ExtractiveReasoner
 from core.reasoning.extractive.unhelpful import unhelpful
-from core.reasoning.extractive.verify import models
 
 MULTI_HOP = ("hotpotqa", "musique")
 
@@ -46,7 +46,7 @@ def verify_table() -> None:
     rows = all_rows(refresh=False)
     row("model", "set", "AUC", "AUC own top 5", "Brier", "ECE", "base rate")
     row(*["---"] * 7)
-    for name, model in models().items():
+    for name, model in models("verify").items():
         said = np.array([model(r.values) for r in rows])
         for dev, told in report(rows, said, name).items():
             row(name, dev, *told.values())

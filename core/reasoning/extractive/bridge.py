@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -20,8 +21,6 @@ from core.reasoning.extractive.case import Case
 from core.reasoning.extractive.facets import share_stated
 from core.reasoning.extractive.features import Scene, SentenceFeatures
 from core.reasoning.extractive.kinds import name_kinds
-from core.reasoning.extractive.reading import RankedAnswers, read
-from core.retrieval.titles import alias_key
 from core.retrieval.tokenizer import STOP_WORDS
 
 HOP_STATED = 0.5
@@ -76,10 +75,8 @@ def open_hop(case: Case) -> int:
 
 
 def asker(case: Case) -> str:
-    """The sub-question that the wanted name answers; the whole question where there is none.
-
-    A hop's name is wanted for the next hop: that of the hop before the first open one.
-    """
+    """The hop, as filled, that the wanted name answers: the one before the first open hop. The
+    whole question where it is a plain one."""
     filled = case.ranked.hops
     return filled[max(open_hop(case), 1) - 1] if len(filled) > 1 else case.scene.question
 
@@ -88,11 +85,10 @@ def mentions(case: Case) -> Iterator[tuple[Bridge, dict[str, float]]]:
     """Every mention of a candidate, with its features (each about -1 to 1)."""
     scene, view = case.scene, case.scene.view
     asking = asker(case)
-    under = scene if asking == scene.question else scene.asking(asking)
-    answers = _answers(case.ranked if under is scene else read(under))
+    answers = case.answers(asking)
     asked = f" {' '.join(t.surface for t in scene.tokens)} "
-    titles = {alias for p in scene.passages for alias in p.parse.aliases}
-    for sentence, hop in zip(scene.sentences, under.sentences, strict=True):
+    held = Counter(alias for p in scene.passages for alias in p.parse.aliases)
+    for sentence, hop in zip(scene.sentences, case.asking(asking).sentences, strict=True):
         passage = scene.passages[sentence.passage]
         for start, end, key in _names(scene, sentence):
             if len(key) < LEAST_KEY or key in STOP_WORDS or f" {key} " in asked:
@@ -106,21 +102,12 @@ def mentions(case: Case) -> Iterator[tuple[Bridge, dict[str, float]]]:
                     "hop_emb": hop.emb,
                     "hop_cov": hop.cov,
                     "answer": _strength(answers.get(key, 0.0)),
-                    "fresh": float(view.alias_count(key) > 0 and key not in titles),
+                    "fresh": float(view.alias_count(key) > held[key]),
                     "in_chain": float(sentence.passage in case.chain.passages),
-                    "title_share": passage.title_share,
                     "dull": float(any(k in kinds for k in ("date", "nationality", "language"))),
                     "digits": float(any(c.isdigit() for c in key)),
                 },
             )
-
-
-def _answers(ranked: RankedAnswers) -> dict[str, float]:
-    found: dict[str, float] = {}
-    for answer in ranked.answers:
-        key = alias_key(answer.text)
-        found[key] = found.get(key, 0.0) + answer.probability
-    return found
 
 
 def _strength(probability: float) -> float:

@@ -12,6 +12,7 @@ from core.reasoning.extractive.chain import Chain, Weave, search
 from core.reasoning.extractive.facets import Facets, facets_of
 from core.reasoning.extractive.features import Scene, build_scene
 from core.reasoning.extractive.reading import RankedAnswers, read
+from core.retrieval.titles import alias_key
 from core.types import Passage
 
 CASES_KEPT = 64
@@ -23,6 +24,8 @@ class Case:
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
         self.weave = Weave(scene)
+        self._scenes: dict[str, Scene] = {}
+        self._readings: dict[str, RankedAnswers] = {}
 
     @cached_property
     def chain(self) -> Chain:
@@ -38,6 +41,33 @@ class Case:
     def ranked(self) -> RankedAnswers:
         """The reader's answers."""
         return read(self.scene)
+
+    def asking(self, question: str) -> Scene:
+        """The same passages under another question (a hop as filled)."""
+        if question == self.scene.question:
+            return self.scene
+        if question not in self._scenes:
+            self._scenes[question] = self.scene.asking(question)
+        return self._scenes[question]
+
+    def reading(self, question: str) -> RankedAnswers:
+        """The reader's answers to another question over the same passages."""
+        if question == self.scene.question:
+            return self.ranked
+        if question not in self._readings:
+            self._readings[question] = read(self.asking(question))
+        return self._readings[question]
+
+    def answers(self, question: str) -> dict[str, float]:
+        """Probability of each answer to a hop by its normalised key, without what the whole
+        question names itself; most probable first."""
+        asked = f" {' '.join(t.surface for t in self.scene.tokens)} "
+        found: dict[str, float] = {}
+        for answer in self.reading(question).answers:
+            key = alias_key(answer.text)
+            if key and f" {key} " not in asked:
+                found[key] = found.get(key, 0.0) + answer.probability
+        return dict(sorted(found.items(), key=lambda item: -item[1]))
 
 
 class CaseBook:

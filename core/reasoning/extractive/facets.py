@@ -6,7 +6,7 @@ beside names are what is asked in the end ("spouse" in "the spouse of the actor 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from core.reasoning.extractive.decompose import sub_questions
@@ -47,19 +47,41 @@ class Facets:
 def facets_of(scene: Scene) -> Facets:
     """The facets of the scene's question."""
     names: list[tuple[str, frozenset[str]]] = []
-    edge = 0
-    for span in scene.entities:
-        if span.start < edge:
-            continue
-        edge = span.end
-        stems = frozenset(t.term for t in scene.tokens[span.first : span.last]) & scene.asked
+    for first, last in _names(scene):
+        stems = frozenset(t.term for t in scene.tokens[first:last]) & scene.asked
         if stems:
-            names.append((scene.question[span.start : span.end], stems))
+            text = scene.question[scene.tokens[first].start : scene.tokens[last - 1].end]
+            names.append((text, stems))
     hops = tuple(_hop(q) for q in sub_questions(scene.question, scene.view))
     named = frozenset().union(*(stems for _, stems in names))
     asked = (hops[-1].terms - named) & scene.asked
     choice = analyse(scene.question).form != "span"
     return Facets(tuple(names), hops, asked or (scene.asked - named) or scene.asked, choice)
+
+
+def _names(scene: Scene) -> Iterator[tuple[int, int]]:
+    """Token ranges of the names, longest first where they overlap; "A and B" is two names unless
+    it is a title or one of its sides is a single word that is no title."""
+    edge = 0
+    for span in scene.entities:
+        if span.first < edge:
+            continue
+        edge = span.last
+        first = span.first
+        whole = scene.view.alias_count(span.key) > 0
+        for i in range(first + 1, span.last - 1):
+            if whole or scene.tokens[i].surface != "and":
+                continue
+            if _stands(scene, first, i) and _stands(scene, i + 1, span.last):
+                yield first, i
+                first = i + 1
+        yield first, span.last
+
+
+def _stands(scene: Scene, first: int, last: int) -> bool:
+    """Whether the words are a name by themselves: two at least, or a title."""
+    key = " ".join(t.surface for t in scene.tokens[first:last])
+    return last - first > 1 or scene.view.alias_count(key) > 0
 
 
 def _hop(question: str) -> Hop:

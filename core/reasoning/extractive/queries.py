@@ -13,6 +13,7 @@ from core.reasoning.extractive.bridge import Bridge, bridges
 from core.reasoning.extractive.case import Case
 from core.reasoning.extractive.facets import ASKING
 from core.reasoning.extractive.relations import other_words
+from core.reasoning.extractive.signals import bound
 from core.reasoning.extractive.verify import missing
 from core.retrieval.tokenizer import content_terms, terms
 
@@ -69,15 +70,17 @@ def rewrite(case: Case, previous: Sequence[str] = ()) -> Rewrite:
 
 def covers(case: Case) -> bool:
     """Whether the best chain says all that the question takes: idf coverage of at least .8, what
-    is asked in the end stated, and as many linked passages as the question has hops, two at
-    least where it has several (findings, "Stop")."""
+    is asked in the end stated, and, where there are several hops, two linked passages (findings,
+    "Stop") and one sentence that states what is asked of the answer of the hop before."""
     chain, facets = case.chain, case.facets
     if chain.coverage < ENOUGH_COVERAGE:
         return False
     said = [weight for term, weight in chain.stated if term in facets.asked]
     if sum(said) < ENOUGH_ASKED * len(facets.asked):
         return False
-    return len(chain.passages) >= min(len(facets.hops), 2)
+    if len(facets.hops) < 2:
+        return True
+    return len(chain.passages) > 1 and bound(case) >= ENOUGH_ASKED
 
 
 def _new(query: str, asked: Sequence[frozenset[str]]) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -17,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from core.ports import AnswerRequest, FloatArray, Reading, Support, TextView
+from core.reasoning.extractive.candidates import answer_key
 from core.reasoning.extractive.columns import FEATURES
 from core.reasoning.extractive.decompose import sub_questions
 from core.reasoning.extractive.facets import facets_of
@@ -24,6 +26,8 @@ from core.reasoning.extractive.features import Scene, build_scene
 from core.reasoning.extractive.question import analyse
 from core.reasoning.extractive.rules import Ruling, rule
 from core.reasoning.extractive.scoring import Hop, Pool
+from core.retrieval.tokenizer import STOP_WORDS, tokenize
+from core.types import Passage
 
 WEIGHTS = Path(__file__).with_suffix(".json")
 CANDIDATES_KEPT = 20
@@ -86,14 +90,25 @@ def pool_of(scene: Scene, w: FloatArray) -> tuple[Pool, tuple[str, ...]]:
     for hop in hops[:-1]:
         filled.append(_fill(hop, answers))
         under = scene.asking(filled[-1])
-        ranked, best = rank(Pool(under, analyse(filled[-1]), facets_of(under).asked), w)
-        answers.append(ranked.best.text if ranked.best else "")
-        keys.append(best)
-        probability *= ranked.p1
+        pool = Pool(under, analyse(filled[-1]), facets_of(under).asked)
+        answer_, key, p = _hop_answer(pool, w)
+        answers.append(answer_)
+        keys.append(key)
+        probability *= p
     filled.append(_fill(hops[-1], answers))
     hop_ = Hop(scene.asking(filled[-1]), tuple(keys), probability)
     analysis = replace(analyse(scene.question), life=analyse(hops[-1]).life)
     return Pool(scene, analysis, facets_of(scene).asked, hop_), tuple(filled)
+
+
+def _hop_answer(pool: Pool, w: FloatArray) -> tuple[str, str, float]:
+    """The best answer to a hop that is not made of the hop's own words, its key and mass."""
+    ranked = rank(pool, w)[0]
+    for found in ranked.answers:
+        tokens = tokenize(found.text)
+        if any(t.term not in pool.scene.asked for t in tokens if t.surface not in STOP_WORDS):
+            return found.text, answer_key(tokens), found.probability
+    return "", "", 0.0
 
 
 def _fill(hop: str, answers: list[str]) -> str:
@@ -168,11 +183,15 @@ def ruled(ruling: Ruling) -> RankedAnswers:
 def answer(request: AnswerRequest, view: TextView) -> Reading:
     """Answer from the passages alone; an empty answer where there is nothing to read."""
     scene = build_scene(request.question, request.passages, view)
-    ranked = read(scene)
+    return as_reading(read(scene), request.passages)
+
+
+def as_reading(ranked: RankedAnswers, passages: Sequence[Passage]) -> Reading:
+    """The answer to give as a reply; ``passages`` are those of the scene, in its order."""
     if ranked.best is None:
         return Reading(answer="")
     supports = tuple(
-        Support(passage_id=request.passages[s.passage].id, start=s.start, end=s.end)
+        Support(passage_id=passages[s.passage].id, start=s.start, end=s.end)
         for s in ranked.best.sources[:MAX_SUPPORTS]
     )
     return Reading(answer=ranked.best.text, supports=supports, confidence=ranked.p1)

@@ -12,17 +12,28 @@ from core.errors import TaskUnsupported
 from core.ports import (
     Allowance,
     AnswerRequest,
+    ClaimsRequest,
+    ClaimVerdicts,
     DecomposeRequest,
     Decomposition,
+    Facts,
+    FactsRequest,
     ForageReply,
     ForageRequest,
+    GradeRequest,
+    Grades,
+    HopAnswer,
+    HopRequest,
     Performed,
+    Plan,
+    PlanRequest,
     Reading,
     Rep,
     Req,
     Rewrite,
     RewriteRequest,
-    Support,
+    RouteRequest,
+    Routing,
     Task,
     TextView,
     TokenCounter,
@@ -31,11 +42,22 @@ from core.ports import (
     WriteQueryRequest,
     WrittenQuery,
 )
-from core.reasoning.extractive import decompose, forage, queries, verify
+from core.reasoning.extractive import (
+    claims,
+    decompose,
+    facts,
+    forage,
+    grade,
+    hops,
+    plan,
+    queries,
+    route,
+    verify,
+)
 from core.reasoning.extractive.case import Case, CaseBook
+from core.reasoning.extractive.reading import as_reading
 from core.types import Passage
 
-MAX_SUPPORTS = 8
 Handler: TypeAlias = Callable[[Any, CaseBook], Any]
 
 
@@ -55,13 +77,7 @@ def _rewrite(request: RewriteRequest, book: CaseBook) -> Rewrite:
 
 def _answer(request: AnswerRequest, book: CaseBook) -> Reading:
     ranked = book.case(request.question, request.passages).ranked
-    if ranked.best is None:
-        return Reading(answer="")
-    supports = tuple(
-        Support(passage_id=request.passages[s.passage].id, start=s.start, end=s.end)
-        for s in ranked.best.sources[:MAX_SUPPORTS]
-    )
-    return Reading(answer=ranked.best.text, supports=supports, confidence=ranked.p1)
+    return as_reading(ranked, request.passages)
 
 
 def _decompose(request: DecomposeRequest, book: CaseBook) -> Decomposition:
@@ -72,6 +88,30 @@ def _forage_turn(request: ForageRequest, book: CaseBook) -> ForageReply:
     return forage.forage_turn(request, book.view)
 
 
+def _plan(request: PlanRequest, book: CaseBook) -> Plan:
+    return plan.plan(request, book.view)
+
+
+def _hop_answer(request: HopRequest, book: CaseBook) -> HopAnswer:
+    return hops.hop_answer(book.case(request.question, request.passages))
+
+
+def _grade(request: GradeRequest, book: CaseBook) -> Grades:
+    return grade.grade(book.case(request.question, request.passages), request.facets)
+
+
+def _check_claims(request: ClaimsRequest, book: CaseBook) -> ClaimVerdicts:
+    return claims.check_claims(book.case(request.question, request.passages), request.claims, book)
+
+
+def _route(request: RouteRequest, book: CaseBook) -> Routing:
+    return route.route(request, book.view)
+
+
+def _extract_facts(request: FactsRequest, book: CaseBook) -> Facts:
+    return facts.extract_facts(book.case(request.question, request.passages))
+
+
 HANDLERS: Mapping[str, Handler] = {
     "verify": _verify,
     "write_query": _write_query,
@@ -80,6 +120,12 @@ HANDLERS: Mapping[str, Handler] = {
     "compose": _answer,
     "decompose": _decompose,
     "forage_turn": _forage_turn,
+    "plan": _plan,
+    "hop_answer": _hop_answer,
+    "grade": _grade,
+    "check_claims": _check_claims,
+    "route": _route,
+    "extract_facts": _extract_facts,
 }
 
 

@@ -3,60 +3,59 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 
-from core.reasoning.extractive.chain import Chain, Weave
-from core.reasoning.extractive.facets import Facets, share_stated
-from core.reasoning.extractive.reading import RankedAnswers
+from core.reasoning.extractive.case import Case
+from core.reasoning.extractive.facets import share_stated
+from core.retrieval.tokenizer import content_terms
 
 ANSWERS_KEPT = 20
 """Entropy is given as a share of that of this many equal answers."""
+LIKELY = 0.5
+MOST_SUBJECTS = 3
 
 
-def signals(weave: Weave, chain: Chain, facets: Facets, ranked: RankedAnswers) -> dict[str, float]:
+def signals(case: Case) -> dict[str, float]:
     """Named figures, each finite and about 0 to 2.
 
-    ``chain``: score of the best chain; ``coverage``: idf share of the question it states;
-    ``asked``: the most that one of its sentences states of what is asked in the end; ``asked_on``:
-    the same, only in the passages after the first; ``titled``: links by a title; ``linked``: links;
-    ``short``: hops that the question takes beyond the chain's passages; ``hop_least`` and
-    ``hop_mean``: the most that one sentence of the chain states of a hop, least and mean over the
-    hops; ``names``: the same for the question's names, mean; ``union``: idf share that all
-    passages state; ``best``: the best sentence's score; ``second``: the second passage's;
-    ``p1`` and ``entropy``: of the reader's answers; ``in_chain``: whether its best answer stands
-    in the chain; ``choice``: whether the question is one of yes or no, or of given options.
+    ``chain``: score of the best chain; ``titled``: its links by a title; ``bound``: see ``bound``;
+    ``best``: the best sentence's score; ``p1`` and ``entropy``: of the reader's answers;
+    ``in_chain``: whether its best answer stands in the chain; ``choice``: whether the question is
+    one of yes or no, or of given options; ``several``: whether it takes several hops.
     """
-    scene = weave.scene
-    titles = [p.parse.title_terms for p in scene.passages]
-    held = [(s.passage, s.parse.terms | titles[s.passage]) for s in scene.sentences]
-    inside = [(p, terms) for p, terms in held if p in chain.passages]
-
-    def most(terms: Iterable[str], passages: Iterable[int]) -> float:
-        wanted, among = frozenset(terms), set(passages)
-        shares = [share_stated(scene, wanted, stems) for p, stems in inside if p in among]
-        return max(shares, default=0.0)
-
-    hops = [most(hop.terms, chain.passages) for hop in facets.hops] or [0.0]
-    names = [most(stems, chain.passages) for _, stems in facets.names] or [1.0]
-    scores = sorted((p.pm for p in scene.passages), reverse=True)
-    everything = frozenset[str]().union(*(terms for _, terms in held))
+    scene, chain, facets, ranked = case.scene, case.chain, case.facets, case.ranked
     sources = {s.passage for s in ranked.best.sources} if ranked.best else set()
     return {
         "chain": chain.score,
-        "coverage": chain.coverage,
-        "asked": most(facets.asked, chain.passages),
-        "asked_on": most(facets.asked, chain.passages[1:]),
         "titled": float(sum(1 for link in chain.links if link.titled)),
-        "linked": float(len(chain.links)),
-        "short": float(max(0, min(len(facets.hops), 3) - len(chain.passages))),
-        "hop_least": min(hops),
-        "hop_mean": sum(hops) / len(hops),
-        "names": sum(names) / len(names),
-        "union": share_stated(scene, scene.asked, everything),
-        "best": scores[0] if scores else 0.0,
-        "second": scores[1] if len(scores) > 1 else 0.0,
+        "bound": bound(case),
+        "best": max((p.pm for p in scene.passages), default=0.0),
         "p1": ranked.p1,
         "entropy": ranked.entropy / math.log(ANSWERS_KEPT),
         "in_chain": float(bool(sources & set(chain.passages))),
         "choice": float(facets.choice),
+        "several": float(len(facets.hops) > 1),
     }
+
+
+def bound(case: Case) -> float:
+    """The most that one sentence states both of what is asked in the end and of its subject.
+
+    The subject is the answer of the hop before, as read (any that is at least half as probable
+    as the best); for a plain question its names. In [0, 1]: the lesser of the two shares.
+    """
+    scene, facets = case.scene, case.facets
+    filled = case.ranked.hops
+    if len(filled) > 1:
+        answers = case.answers(filled[-2])
+        least = LIKELY * max(answers.values(), default=0.0)
+        likely = [key for key, p in answers.items() if p >= least][:MOST_SUBJECTS]
+        subjects = [frozenset(content_terms(key)) for key in likely]
+    else:
+        subjects = [frozenset[str]().union(*(stems for _, stems in facets.names))]
+    best = 0.0
+    for sentence in scene.sentences:
+        stems = sentence.parse.terms | scene.passages[sentence.passage].parse.title_terms
+        asked = share_stated(scene, facets.asked, stems)
+        for subject in subjects if asked > best else ():
+            best = max(best, min(asked, share_stated(scene, subject, stems)))
+    return best

@@ -8,44 +8,17 @@ coefficients and provenance in ``verify.json``). Conflict is the strongest contr
 
 from __future__ import annotations
 
-import json
-import math
-from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-
 from core.ports import Verification
 from core.reasoning.extractive.case import Case
 from core.reasoning.extractive.conflict import Conflict, conflicts
-from core.reasoning.extractive.signals import signals
+from core.reasoning.extractive.facets import ASKING
+from core.reasoning.extractive.logistic import models
+from core.reasoning.extractive.signals import bound, signals
 from core.reasoning.extractive.unhelpful import unhelpful
 
 MOST_MISSING = 6
 STATED = 0.5
 """A facet counts as said where one place states at least this share of it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Logistic:
-    """sigmoid(intercept + sum of weight x signal)."""
-
-    intercept: float
-    weights: dict[str, float]
-
-    def __call__(self, values: dict[str, float]) -> float:
-        """The modelled probability, in [0, 1]."""
-        z = self.intercept + sum(w * values[name] for name, w in self.weights.items())
-        return 1 / (1 + math.exp(-z)) if z >= 0 else math.exp(z) / (1 + math.exp(z))
-
-
-@cache
-def models() -> dict[str, Logistic]:
-    """The fitted models: ``support``, ``gap`` and ``wrong``."""
-    fitted = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
-    return {
-        name: Logistic(told["intercept"], told["weights"])
-        for name, told in fitted["models"].items()
-    }
 
 
 def verification(case: Case) -> Verification:
@@ -59,8 +32,8 @@ def verification(case: Case) -> Verification:
         return Verification(
             support=0.0, conflict=0.0, uncertainty=1.0, gap=1.0, missing=missing(case)
         )
-    values = signals(case.weave, case.chain, case.facets, case.ranked)
-    fitted = models()
+    values = signals(case)
+    fitted = models("verify")
     found = conflicts(scene)
     best = case.ranked.best
     answering = {source.passage for source in best.sources} if best else set()
@@ -80,25 +53,25 @@ def verification(case: Case) -> Verification:
 
 
 def missing(case: Case) -> tuple[str, ...]:
-    """What the question requires and the best chain does not say, in the question's words."""
-    scene, covered = case.scene, case.chain.covered
+    """What the question requires and the best chain does not say, in the question's words.
+
+    Names first, then what is asked in the end, then other words, the rarest first. What is asked
+    counts as unsaid where no sentence says it of the right subject (``signals.bound``).
+    """
+    scene, asked = case.scene, case.facets.asked
+    covered = case.chain.covered
+    if bound(case) < STATED:
+        covered -= asked
     found: list[str] = []
-    edge = 0
-    for span in scene.entities:
-        if span.start < edge:
-            continue
-        edge = span.end
-        stems = {t.term for t in scene.tokens[span.first : span.last]} & scene.asked
-        said = sum(scene.terms[t] for t in stems & covered)
-        if stems and said < STATED * sum(scene.terms[t] for t in stems):
-            found.append(scene.question[span.start : span.end])
+    for name, stems in case.facets.names:
+        weight = sum(scene.terms[t] for t in stems)
+        if sum(scene.terms[t] for t in stems & covered) < STATED * weight:
+            found.append(name)
     named = frozenset[str]().union(*(stems for _, stems in case.facets.names))
     words = {t.term: t.surface for t in reversed(scene.tokens)}
-    bare = [t for t in scene.terms if t not in covered and t not in named]
-    asked = [t for t in bare if t in case.facets.asked]
-    found += [words[t] for t in sorted(asked, key=lambda t: -scene.terms[t])]
-    found += [words[t] for t in sorted(bare, key=lambda t: -scene.terms[t]) if t not in asked]
-    return tuple(dict.fromkeys(found))[:MOST_MISSING]
+    bare = [t for t in scene.terms if t not in covered | named and words[t] not in ASKING]
+    found += [words[t] for t in sorted(bare, key=lambda t: (t not in asked, -scene.terms[t]))]
+    return tuple(word[:4_000] for word in dict.fromkeys(found))[:MOST_MISSING]
 
 
 def _disputed(conflict: Conflict) -> str:
