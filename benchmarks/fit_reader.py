@@ -54,6 +54,9 @@ PRIOR = {
     "hop_answer": -3.5,
     "fit": 1.5,
     "clash": -1.0,
+    "heading": -1.5,
+    "named_value": -1.5,
+    "unit_number": 0.5,
 }
 """What is known before any question is seen, and too rare in them to be learnt: L2 pulls there."""
 

@@ -34,6 +34,7 @@ MAX_SENTENCE_CANDIDATES = 400
 
 _QUOTED = regex.compile(
     r"\"([^\"\n]{2,80})\"|“([^”\n]{2,80})”|«([^»\n]{2,80})»|「([^」\n]{1,80})」"
+    r"|`([^`\n]{1,80})`"
 )
 _ARTICLES = frozenset(["a", "an", "the"])
 _SPACE = frozenset(" -–'’/\u00a0")
@@ -181,10 +182,11 @@ class _Finder:
         sentence = self.parsed.sentences[index]
         for match in self.quoted:
             if sentence.start <= match.start() < sentence.end:
-                group = next(g for g in range(1, 5) if match.group(g) is not None)
+                group = next(g for g in range(1, 6) if match.group(g) is not None)
                 start, end = match.span(group)
                 if bisect_left(self.starts, end) - bisect_left(self.starts, start) <= 12:
-                    yield self._make(index, start, end, "quote", {"work": STRONG})
+                    kinds: Kinds = {} if group == 5 else {"work": STRONG}
+                    yield self._make(index, start, end, "quote", kinds)
 
     def _kinds(self, key: str, first: int, last: int) -> Kinds:
         found = dict(name_kinds(key))

@@ -30,7 +30,7 @@ CONTEXT = _names(
     """
     article_before by_before in_before of_before as_before is_a_before prep_before verb_before
     opens comma_before comma_after verb_after prep_after noun_after bracketed of_after
-    possessive_after as_after lone_opener life_first life_second
+    possessive_after as_after lone_opener life_first life_second heading
     """
 )
 """What stands beside it."""
@@ -57,7 +57,7 @@ FIT = _names(
     ordinal_any head_in head_beside phrase_near measure_fit unit_number name_as plural_joined
     full_date year_asked listed unlisted type_noun type_name echo_title echo_name born_first
     died_second born_second died_first unit_fit unit_clash agent other_agent subject
-    asked_governed asked_governs misgoverned
+    asked_governed asked_governs misgoverned named_value
     """
 )
 """How it fits what is asked for."""

@@ -33,6 +33,7 @@ _MEASURE = {
     "wide": "number",
     "fast": "number",
     "often": "number",
+    "soon": "number",
     "heavy": "number",
 }
 _TYPE_NOUNS = frozenset(
@@ -56,6 +57,9 @@ _TYPE_NOUNS = frozenset(
 _TYPES = frozenset(["kind", "type", "sort", "genre", "category", "class"])
 _BIRTH = frozenset(["born", "birth", "birthday", "birthdate", "old", "age", "birthplace"])
 _DEATH = frozenset(["die", "died", "death", "dead", "buried"])
+_SCHOOLING = frozenset(
+    ["university", "college", "school", "study", "studied", "educated", "graduate"]
+)
 _OR = regex.compile(r"\bor\b", regex.IGNORECASE)
 _EITHER = regex.compile(
     r"\bbetween\b.+\band\b.+,\s*(?:which|who|what)\b|\b(?:which|who|what)\b.+\bbetween\b.+\band\b",
@@ -73,8 +77,9 @@ class Analysis:
     answer is one of ("which *river*", "who is the *captain*"); ``phrase``: stems of the whole
     wh-phrase; ``measure``: the stem after "how many/much" or of a measured quality;
     ``wants_name``: asks what something is called; ``cloze``: a statement to be completed;
-    ``plural``: asks for several; ``type_of``: for a kind of something, not its name; ``life``:
-    whether it turns on a birth or a death; ``span``: token range of the wh-phrase.
+    ``plural``: asks for several; ``type_of``: for a kind of something, not its name; ``counts``:
+    how many there are; ``life``: whether it turns on a birth or a death; ``span``: token range of
+    the wh-phrase.
     """
 
     form: Form
@@ -87,6 +92,7 @@ class Analysis:
     cloze: bool
     plural: bool
     type_of: bool
+    counts: bool
     life: Life
     span: tuple[int, int]
 
@@ -117,6 +123,7 @@ def analyse(question: str) -> Analysis:
         cloze=at is None and form == "span",
         plural=_plural(tokens, phrase, at),
         type_of=not _TYPES.isdisjoint(surfaces[at or 0 : (at or 0) + 4]),
+        counts="many" in surfaces[at or 0 : (at or 0) + 2],
         life="birth" if _BIRTH & set(surfaces) else "death" if _DEATH & set(surfaces) else "",
         span=(at or 0, end),
     )
@@ -244,8 +251,12 @@ def _head(
     if wh == "how_many":
         plurals = [t.term for t in phrase if t.surface.endswith("s")]
         return plurals[-1:] or [t.term for t in phrase[-1:]], "number"
+    if wh == "where" and not _SCHOOLING.isdisjoint(t.surface for t in tokens):
+        return [], "org"
     if wh in ("when", "where", "why", "how"):
         return [], kind
+    if at and tokens[at - 1].surface == "within" and phrase and phrase[-1].surface == "time":
+        return ["time"], "number"
     source = phrase or (_after_copula(tokens, end) if at is not None else _cloze_subject(tokens))
     known = [t for t in source if t.term in head_types()]
     if known:

@@ -118,13 +118,24 @@ def _fill(hop: str, answers: list[str]) -> str:
 
 
 def rank(
-    pool: Pool, w: FloatArray, hops: tuple[str, ...] = (), x: FloatArray | None = None
+    pool: Pool,
+    w: FloatArray,
+    hops: tuple[str, ...] = (),
+    x: FloatArray | None = None,
+    excluded: frozenset[str] = frozenset(),
 ) -> tuple[RankedAnswers, str]:
-    """Answers of the pool by the weights, and the key of the best; ``x`` is its matrix."""
+    """Answers of the pool by the weights, and the key of the best; ``x`` is its matrix.
+
+    ``excluded`` keys are no answers, unless there is no other: what fills the slot of the last hop
+    is whom it asks about.
+    """
     x = pool.matrix() if x is None else x
     if not len(x):
         return RankedAnswers(hops=hops), ""
     scores = x @ w
+    barred = np.array([row.candidate.key in excluded for row in pool.rows])
+    if barred.any() and not barred.all():
+        scores = np.where(barred, -np.inf, scores)
     e = np.exp(scores - scores.max())
     p = (e / e.sum()).tolist()
     mass: dict[str, float] = {}
@@ -162,7 +173,8 @@ def read(scene: Scene, w: FloatArray | None = None) -> RankedAnswers:
         return ruled(ruling)
     w = weights() if w is None else w
     pool, hops = pool_of(scene, w)
-    return rank(pool, w, hops)[0]
+    filled = frozenset(pool.hop.answers[-1:]) if pool.hop else frozenset[str]()
+    return rank(pool, w, hops, excluded=filled)[0]
 
 
 def ruled(ruling: Ruling) -> RankedAnswers:

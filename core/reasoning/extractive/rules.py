@@ -31,6 +31,7 @@ from core.retrieval.tokenizer import STOP_WORDS, fold, tokenize
 
 Place = tuple[int, int, int]
 YES_FLOOR = 0.6
+NAMES_COVERED = 0.95
 COVERAGE_WEIGHT, COSINE_WEIGHT, COSINE_FLOOR, CLASH = 0.5, 2.0, 0.6, 1.0
 
 _OR = regex.compile(r"\bor\b", regex.IGNORECASE)
@@ -246,7 +247,8 @@ def _yes_no(scene: Scene, entities: list[Entity]) -> Ruling | None:
 
     Per thing: .5 idf coverage of the predicate + 2 (cosine of "THING is PREDICATE" and the best
     sentence - .6), minus 1 where the predicate names one country and the passage another; yes if
-    the least is above .6.
+    the least is above .6. Where only names are said of the things ("both from Cork"), each
+    passage must state them all.
     """
     if not entities:
         return None
@@ -261,6 +263,9 @@ def _yes_no(scene: Scene, entities: list[Entity]) -> Ruling | None:
     )
     asked = [t.term for t in tokenize(body) if t.surface not in STOP_WORDS]
     vectors = scene.view.encode([f"{_given(e)} is {body}" for e in pair])
+    names_only = bool(asked) and all(
+        scene.question[t.start].isupper() for t in scene.tokens if t.term in set(asked)
+    )
     least = float("inf")
     for e, vector in zip(pair, vectors, strict=True):
         rows = [s.row for s in e.passage.sentences]
@@ -268,6 +273,8 @@ def _yes_no(scene: Scene, entities: list[Entity]) -> Ruling | None:
         value = COVERAGE_WEIGHT * _covered(scene, asked, e.passage)
         value += COSINE_WEIGHT * (cosine - COSINE_FLOOR)
         value -= CLASH * _clashes(body, e.passage)
+        if names_only:
+            value = YES_FLOOR + _covered(scene, asked, e.passage) - NAMES_COVERED
         least = min(least, value)
     yes = least > YES_FLOOR
     confidence = min(0.9, 0.5 + 0.5 * abs(least - YES_FLOOR))

@@ -29,6 +29,7 @@ from core.reasoning.extractive.kinds import listed, title_kinds
 from core.reasoning.extractive.question import Analysis
 from core.reasoning.extractive.relations import SYNONYM_WEIGHT, is_relation, related
 from core.reasoning.extractive.table import Table, table
+from core.retrieval.tokenizer import stem
 
 POOL = 10
 BRIDGE_WEIGHT = 0.5
@@ -321,6 +322,8 @@ class _Block:
             self.put("number_unasked", is_number)
         self.put("name_as", float(a.wants_name) * self.x[:, INDEX["as_before"]])
         self.put("plural_joined", float(a.plural) * self.x[:, INDEX["joined"]])
+        if a.wants_name:
+            self.put("named_value", is_date | is_number)
         if a.kind == "any":
             self.put("person_unasked", kinds[:, KINDS.index("person")])
             self.put("name_any", name)
@@ -342,7 +345,11 @@ class _Block:
             if "year" in a.head:
                 self.put("year_asked", [u in ("year", "range") for u in units])
         if a.kind == "number":
-            self.put("unit_number", [bool(u) for u in units])
+            heads = [stem(u) in a.head for u in units]
+            self.put("unit_number", heads if a.counts else [bool(u) for u in units])
+            if a.counts:
+                pairs = zip(units, heads, strict=True)
+                self.put("unit_clash", [bool(u) and not fits for u, fits in pairs])
 
     def _head(self) -> None:
         a = self.a
@@ -377,7 +384,7 @@ class _Block:
         if "year" in a.head:
             self.x[[u == "year" for u in self.t.units], INDEX["inside"]] = 0.0
         wanted = UNITS.get(next(iter(a.head), ""))
-        if wanted:
+        if wanted and not a.counts:
             units = self.t.units
             self.put("unit_fit", [u in wanted for u in units])
             self.put("unit_clash", [bool(u) and u not in wanted for u in units])

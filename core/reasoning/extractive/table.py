@@ -16,6 +16,7 @@ from core.retrieval.tokenizer import STOP_WORDS
 
 IntArray = npt.NDArray[np.int32]
 
+HEADING_TOKENS = 8
 REACH = 4
 """Stop words that may stand between a candidate and the word that governs it."""
 
@@ -111,6 +112,17 @@ def _life_date(parsed: PassageParse, c: Candidate) -> int:
     return 2 if any(dash in text[open_ : c.start] for dash in ("–", "—", " - ")) else 1
 
 
+def _is_heading(parsed: PassageParse, c: Candidate) -> bool:
+    """Whether the candidate stands in a line that marks itself as a heading, or in a short
+    sentence that ends in no punctuation before a line's end."""
+    sentence = parsed.sentences[c.sentence]
+    text = parsed.text[sentence.start : sentence.end]
+    if text.startswith("#"):
+        return True
+    bare = text[-1:].isalnum() and parsed.text[sentence.end : sentence.end + 1] == "\n"
+    return bare and sentence.last - sentence.first <= HEADING_TOKENS
+
+
 def _static(parsed: PassageParse, c: Candidate) -> list[float]:
     tokens, text = parsed.tokens, parsed.text
     sentence = parsed.sentences[c.sentence]
@@ -166,5 +178,6 @@ def _static(parsed: PassageParse, c: Candidate) -> list[float]:
         c.shape == "name" and n == 1 and c.first == sentence.first and not c.kinds,
         life == 1,
         life == 2,
+        _is_heading(parsed, c),
     ]
     return [float(flag) for flag in flags]
