@@ -226,7 +226,8 @@ def tokenize(text: str) -> list[Token]:
                 surface = surface.replace(".", "")
             if possessive := _POSSESSIVE.match(text, end):
                 position = possessive.end()
-            found.append(Token(surface, start, end, surface))
+            term = stem(surface) if kind == "dotted" else surface
+            found.append(Token(term, start, end, surface))
     return found
 
 

@@ -17,6 +17,9 @@ from core.reasoning.extractive.signals import bound, signals
 from core.reasoning.extractive.unhelpful import unhelpful
 
 MOST_MISSING = 6
+UNSAID_SUPPORT, UNSAID_GAP = 0.5, 0.3
+"""Where no sentence says what a question of several hops asks of the right subject
+(``signals.bound``), support is at most this share less, and the gap is at least this."""
 STATED = 0.5
 """A facet counts as said where one place states at least this share of it."""
 
@@ -34,6 +37,8 @@ def verification(case: Case) -> Verification:
         )
     values = signals(case)
     fitted = models("verify")
+    several = len(case.facets.hops) > 1 and not case.facets.choice
+    unsaid = 1.0 - values["bound"] if several else 0.0
     found = conflicts(scene)
     best = case.ranked.best
     answering = {source.passage for source in best.sources} if best else set()
@@ -41,10 +46,10 @@ def verification(case: Case) -> Verification:
     ids = [p.passage.id for p in scene.passages]
     dropped = unhelpful(case.weave, case.chain, answering | disputed)
     return Verification(
-        support=fitted["support"](values),
+        support=fitted["support"](values) * (1.0 - UNSAID_SUPPORT * unsaid),
         conflict=max((c.strength for c in found), default=0.0),
         uncertainty=fitted["wrong"](values),
-        gap=fitted["gap"](values),
+        gap=max(fitted["gap"](values), UNSAID_GAP * unsaid),
         unhelpful=tuple(ids[i] for i in dropped),
         conflicting=tuple(ids[i] for i in sorted(disputed)),
         missing=(*missing(case), *(_disputed(c) for c in found[:1]))[:MOST_MISSING],
