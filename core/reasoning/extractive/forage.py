@@ -31,6 +31,7 @@ LAST_READS = 2
 ENTITIES_A_QUERY = 3
 RANK_DECAY = 0.5
 NAMED_TITLE = 1.0
+NAMED_FIRST = 0.5
 PARTLY_NAMED_TITLE = 0.3
 MENTIONED_TITLE = 0.5
 ASKED_TITLE = 0.5
@@ -46,6 +47,7 @@ _ASKING = frozenset(["many", "much", "name"])
 
 @dataclass(frozen=True, slots=True)
 class _Ranking:
+    key: str
     words: frozenset[str]
     rows: tuple[Listed, ...]
 
@@ -111,8 +113,8 @@ def _notes(request: ForageRequest) -> _Notes:
         seen = read_observation(entry.observation)
         if word == "RANK":
             notes.since_ranking = 0
-            surfaces = frozenset(t.surface for t in tokenize(argument))
-            notes.rankings.append(_Ranking(surfaces, seen.ranked))
+            surfaces = [t.surface for t in tokenize(argument)]
+            notes.rankings.append(_Ranking(" ".join(surfaces), frozenset(surfaces), seen.ranked))
         elif word == "READ":
             notes.since_ranking += 1
             notes.tried.add(argument.strip())
@@ -205,7 +207,7 @@ def _best_unread(notes: _Notes, scene: Scene, entities: Sequence[_Entity]) -> st
                 continue
             names = aliases(row.label) or (fold(row.label),)
             score = 1.0 / (1.0 + RANK_DECAY * place)
-            score += _title_bonus(names, ranking.words, fresh)
+            score += _title_bonus(names, ranking, fresh)
             score += MENTIONED_TITLE * max(mentioned.get(name, 0.0) for name in names)
             score += _asked(row.label, scene)
             score += NEWEST if newest and fresh else 0.0
@@ -214,11 +216,13 @@ def _best_unread(notes: _Notes, scene: Scene, entities: Sequence[_Entity]) -> st
     return None if best is None else best[1]
 
 
-def _title_bonus(names: Sequence[str], query: frozenset[str], fresh: frozenset[str]) -> float:
-    """How far a title is what a query newly named: wholly, or by the share of its words."""
+def _title_bonus(names: Sequence[str], ranking: _Ranking, fresh: frozenset[str]) -> float:
+    """How far a title is what a query newly named: wholly, and first of all, or by the share of
+    its words."""
     parts = [set(name.split()) for name in names]
-    if any(p <= query and p & fresh for p in parts):
-        return NAMED_TITLE
+    if any(p <= ranking.words and p & fresh for p in parts):
+        first = any(f"{ranking.key} ".startswith(f"{name} ") for name in names)
+        return NAMED_TITLE + (NAMED_FIRST if first else 0.0)
     return PARTLY_NAMED_TITLE * max(len(p & fresh - STOP_WORDS) / len(p) for p in parts)
 
 

@@ -16,7 +16,7 @@ from core.observations import (
     write_ranking,
 )
 from core.ports import FORAGE_TURN, Deps, ForageEntry, ForageReply, ForageRequest, Task
-from core.retrieval.tokenizer import fold, terms
+from core.retrieval.tokenizer import content_terms, fold, terms
 from core.steps import Stage, ask, emit, read, search, stage
 from core.systems.ragx.grammar import Action, Refusal, parse
 from core.systems.ragx.handles import NOTHING_LISTED, Handles
@@ -127,7 +127,7 @@ def _act(deps: Deps, action: Action, state: Foraged, settings: RagXSettings) -> 
         return _Seen(replace(state, draft=action.argument), "The draft is noted.")
     if action.word == "READ":
         return (yield from _read(deps, action.argument, state))
-    key = (action.word, tuple(sorted(set(terms(action.argument) or [fold(action.argument)]))))
+    key = (action.word, _same(action.argument))
     before = dict(state.asked).get(key)
     if before is not None:
         again = f"This was asked in turn {before}; nothing is listed again."
@@ -136,6 +136,12 @@ def _act(deps: Deps, action: Action, state: Foraged, settings: RagXSettings) -> 
     if action.word == "RANK":
         return (yield from _rank(deps, action.argument, state, settings))
     return (yield from _search(deps, action.argument, state))
+
+
+def _same(query: str) -> tuple[str, ...]:
+    """Equal for queries of the same content terms, in any order and form."""
+    found = content_terms(query) or terms(query) or [fold(query)]
+    return tuple(sorted(set(found)))
 
 
 def _rank(deps: Deps, query: str, state: Foraged, settings: RagXSettings) -> Stage[_Seen]:

@@ -22,7 +22,8 @@ _ASKS = (
     r"|\s(?=\S+$))"
 )
 _AUXILIARY = regex.compile(
-    r"(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should|may|might)\b"
+    r"(?:is|are|was(?! (?:ist|sind|war|waren|hat|haben|kann|wird|macht)\b)|were|am|do|does|did|has"
+    r"|have|had|can|could|will|would|should|may|might)\b"
 )
 _OPTIONS = regex.compile(r"\S.*\bor\b\s+\S")
 _PLACES = (

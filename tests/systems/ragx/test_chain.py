@@ -1,0 +1,110 @@
+"""The slot chain's parts: slots, validation, distilled excerpts."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.decisions import Undetermined
+from core.systems.ragx.chain import EXCERPT, Chain, distil
+from core.systems.ragx.decide import SlotInputs, accept_slots
+from core.systems.ragx.settings import RagXSettings
+from core.types import Passage
+
+
+def outcome(*subs, attempt=1, limit=4, **settings):
+    inputs = SlotInputs(sub_questions=subs, limit=limit, attempt=attempt)
+    return accept_slots(inputs, RagXSettings(**settings))
+
+
+@pytest.mark.parametrize(
+    ("subs", "wrong"),
+    [
+        (("Who plays Jarvis?", "Who is the spouse of #1?"), None),
+        (("Who?", "Where is #1?", "What is #1 to #2?"), None),
+        (("One question?",), None),
+        ((), "sub questions"),
+        (("a?", "b?", "c?", "d?", "e?"), "within limit"),
+        (("Who is #1?",), "slots not backwards"),
+        (("Who is #2?", "Where is #1?"), "slots not backwards"),
+        (("Who?", "Where is #0?"), "slots not backwards"),
+        (("Who?", "Where is #7?"), "slots not backwards"),
+        (("Who?", "  "), "empty"),
+        (("Who is it?", "who is it"), "repeated"),
+    ],
+)
+def test_slots_only_refer_backwards(subs, wrong):
+    decision = outcome(*subs)
+    if wrong is None:
+        assert decision.outcome == "chain"
+    else:
+        assert decision.outcome == "retry"
+        assert wrong in decision.reason
+        assert outcome(*subs, attempt=2).outcome == "undecomposed"
+
+
+def test_another_limit_needs_another_decomposition():
+    assert isinstance(outcome("Who?", limit=4, max_hops=2), Undetermined)
+    assert outcome("Who?", limit=2, max_hops=2).outcome == "chain"
+
+
+SUBS = ("Who plays Jarvis in Iron Man?", "Who is the spouse of #1?", "Where was #2, not #1, born?")
+
+
+def test_answers_fill_later_slots():
+    chain = Chain(SUBS, filled=SUBS[:1], answers=("Paul Bettany",))
+    assert chain.next_question() == "Who is the spouse of Paul Bettany?"
+    chain = Chain(SUBS, ("x?", "y?"), ("Paul Bettany", "Jennifer Connelly"))
+    assert chain.next_question() == "Where was Jennifer Connelly, not Paul Bettany, born?"
+    assert Chain(SUBS, SUBS, ("a", "b", "c")).next_question() == ""
+
+
+def test_an_empty_answer_leaves_the_question_text_in_place():
+    chain = Chain(SUBS, filled=("Who plays Jarvis in Iron Man?",), answers=("",))
+    assert chain.next_question() == "Who is the spouse of Who plays Jarvis in Iron Man?"
+
+
+def test_an_answer_is_put_in_as_it_is():
+    chain = Chain(("a?", "Who is #1?"), ("a?",), (r"\1 #1 \g<0>",))
+    assert chain.next_question() == r"Who is \1 #1 \g<0>?"
+
+
+def test_a_filled_question_asked_before_is_recognised():
+    chain = Chain(("Who sang?", "Who sang #1?"), ("Who sang?",), ("who",))
+    assert chain.repeats()
+    assert not Chain(SUBS, SUBS[:1], ("Paul Bettany",)).repeats()
+
+
+TEXT = (
+    "Iron Man is a 2008 film. It was made in California. Paul Bettany plays Jarvis. "
+    "It made much money. Jarvis is a computer that Iron Man built."
+)
+
+
+def passage(text):
+    return Passage(id="p", document="d", title="Iron Man", text=text, end=len(text), digest="x")
+
+
+def test_a_passage_is_distilled_to_its_first_and_most_related_sentences():
+    got = distil(passage(TEXT), "Who plays Jarvis in Iron Man?")
+    assert got.text == (
+        "Iron Man is a 2008 film. Paul Bettany plays Jarvis. "
+        "Jarvis is a computer that Iron Man built."
+    )
+    assert (got.id, got.title, got.digest) == ("p", "Iron Man", "")
+
+
+def test_ties_go_to_the_earlier_sentence():
+    assert distil(passage("One. Two. Three. Four."), "nothing shared?").text == "One. Two. Three."
+
+
+@given(st.text(max_size=1_500), st.text(max_size=60), st.integers(1, EXCERPT))
+def test_an_excerpt_is_bounded_and_from_the_passage(text, question, limit):
+    got = distil(passage(text), question, limit).text
+    assert len(got) <= limit
+    for word in got.split():
+        assert word in text
+
+
+@pytest.mark.parametrize("text", ["", " ", "x" * 2_000, "東京は日本の首都である。" * 80])
+def test_odd_texts_are_distilled_too(text):
+    assert len(distil(passage(text), "東京 x?").text) <= EXCERPT
