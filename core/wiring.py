@@ -105,4 +105,3 @@ class Workbench:
         from core.reasoning.llm.reasoner import LLMReasoner
 
         return LLMReasoner.for_model(model, self.tokens, api_key, api_base)
-
