@@ -1,11 +1,11 @@
 """Fit p_ans and p_flip of BeliefRAG for a reasoner, from probe runs.
 
-p_ans is logistic over the seven diagnostics of a state with evidence; its target is that the
-reader's answer from the evidence held is right (F1 >= .5). p_flip is logistic over rounds,
-novelty and sufficiency; its target is that answering is wrong now and right after one more
-retrieval. Both are five-fold cross-fitted by question: each fifth is predicted by a model whose
-penalty was chosen by Brier score on the next fifth, fitted on all four. The stored coefficients
-are fitted on all questions, with the penalty that was best on average.
+p_ans is logistic over the seven diagnostics of a state with evidence that a live run could come
+to, each once; its target is that the reader's answer from the evidence is right (F1 >= .5).
+p_flip is logistic over rounds, novelty and sufficiency; its target is that answering is wrong now
+and right after one more retrieval. Both are five-fold cross-fitted by question: each fifth is
+predicted by a model whose penalty was chosen by Brier score on the next fifth, fitted on all four.
+The stored coefficients are fitted on all questions, with the penalty that was best on average.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def sample(found: Sequence[ProbedState], target: Target) -> Sample:
     """The states that a target is defined on, as arrays."""
     if target == "answerability":
         names: tuple[str, ...] = SIGNALS
-        used = [s for s in found if s.inputs.evidence]
+        used = [s for s in found if s.inputs.evidence and not s.inputs.nothing_missing]
         rows = [[float(getattr(s.x, name)) for name in names] for s in used]
         outcomes = [s.right for s in used]
     else:

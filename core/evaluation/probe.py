@@ -28,6 +28,9 @@ PREFIX_KNOBS = frozenset({"answer_threshold", "flip_threshold", "abstain_thresho
 
 PROBED_SYSTEMS = ("beliefrag",)
 
+REWRITE_AND_RETRIEVE = 2
+"""Actions that rewriting and then searching take, the answer's own set aside."""
+
 _NEVER = {"answer_threshold": 2.0, "flip_threshold": 0.0}
 """No probability reaches the one, every one reaches the other."""
 
@@ -57,12 +60,24 @@ def probe_states(question: str, deps: Deps, settings: BeliefRAGSettings) -> Iter
         yield from _probe(deps, state, settings)
         if outcome not in ACT.terminal_outcomes:
             return outcome
-        onward = ACT(
-            decision_inputs(deps, state, settings), settings.model_copy(update=_NEVER)
-        ).outcome
+        onward = _onward(deps, state, settings)
         return outcome if onward in ACT.terminal_outcomes else onward
 
     return run(question, deps, settings, steer)
+
+
+def _onward(deps: Deps, state: State, settings: BeliefRAGSettings) -> str:
+    """What is done if neither answering nor giving up is allowed; terminal if nothing fits.
+
+    Where the query writer says that nothing is missing every threshold ends the run; the probe
+    rewrites its way on.
+    """
+    inputs = decision_inputs(deps, state, settings)
+    free = inputs.model_copy(update={"nothing_missing": False})
+    outcome = ACT(free, settings.model_copy(update=_NEVER)).outcome
+    if outcome == "retrieve" and inputs.nothing_missing:
+        return "rewrite" if deps.ledger.left("actions") >= REWRITE_AND_RETRIEVE else "stop"
+    return outcome
 
 
 def _probe(deps: Deps, state: State, settings: BeliefRAGSettings) -> Stage[None]:

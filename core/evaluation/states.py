@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from core.contracts import decision_inputs, run_settings
 from core.errors import BadInput
@@ -24,7 +25,8 @@ class ProbedState(Frozen):
 
     ``f1`` is of the answer that would have been given, ``tokens`` what that answer would have
     taken on top of ``usage``. ``flips`` says that answering is wrong here and right after one
-    more retrieval; absent where the run has no state after one more.
+    more retrieval. It is false where one was tried and the query writer had nothing to ask, and
+    absent where none was tried as a live run would.
     """
 
     question_id: str
@@ -82,7 +84,7 @@ def probed_run(steps: Sequence[Step], question: Question) -> ProbedRun:
         for s in steps
         if isinstance(s.event, Probed)
     ]
-    return ProbedRun(question, settings, tuple(_with_flip(s, states) for s in states), end)
+    return ProbedRun(question, settings, tuple(_with_flip(states)), end)
 
 
 def _state(
@@ -105,8 +107,13 @@ def _state(
     )
 
 
-def _with_flip(state: ProbedState, states: Sequence[ProbedState]) -> ProbedState:
-    after = [s for s in states if s.inputs.rounds == state.inputs.rounds + 1]
-    if not after:
-        return state
-    return state.model_copy(update={"flips": after[0].right and not state.right})
+def _with_flip(states: Sequence[ProbedState]) -> Iterator[ProbedState]:
+    for state, after in zip_longest(states, states[1:]):
+        if after is None or state.inputs.nothing_missing:
+            yield state
+        elif after.inputs.rounds == state.inputs.rounds + 1:
+            yield state.model_copy(update={"flips": after.right and not state.right})
+        elif after.inputs.nothing_missing:
+            yield state.model_copy(update={"flips": False})
+        else:
+            yield state

@@ -11,10 +11,14 @@ from hypothesis import strategies as st
 from core import registry, runs
 from core.errors import BadInput, ModelTimeout
 from core.evaluation.probe import probing
+from core.evaluation.questions import Question
+from core.evaluation.states import probed_run
 from core.events import Called, Decided, Probed, RunFinished, Step
-from core.ports import WrittenQuery
+from core.ports import Rewrite, WrittenQuery
 from core.systems.beliefrag.decide import ACT, TERMINAL
 from tests.core.world import QUESTION, Kept, deps, spec
+
+ASKED = Question(id="q", question=QUESTION, answers=("Low Tide",))
 
 
 def probe(script: dict[str, Any] | None = None, **changes: Any) -> list[Step]:
@@ -107,10 +111,24 @@ def test_a_run_with_any_such_threshold_is_a_prefix_of_the_probe(answer: float, f
         assert probed[stopped_at] == end.answer
 
 
-def test_a_query_writer_with_nothing_to_ask_ends_the_probe() -> None:
-    nothing = WrittenQuery(query="", rationale="", nothing_missing=True)
-    steps = probe({"write_query": lambda _: nothing}, unhelpful_trigger="off")
-    assert events(steps, RunFinished)[0].usage.rounds == 1
+NOTHING = WrittenQuery(query="", rationale="", nothing_missing=True)
+
+
+def test_where_the_query_writer_has_nothing_to_ask_the_probe_rewrites_its_way_on() -> None:
+    steps = probe({"write_query": lambda _: NOTHING}, unhelpful_trigger="off")
+    assert events(steps, RunFinished)[0].usage.rounds == 3
+    states = probed_run(steps, ASKED).states
+    assert [(s.inputs.rounds, s.inputs.nothing_missing) for s in states] == [
+        *((0, False), (1, False), (1, True), (2, True), (3, True))
+    ]
+    assert [s.flips for s in states] == [True, False, None, None, None]
+
+
+def test_with_nothing_to_rewrite_either_it_ends() -> None:
+    nothing = Rewrite(query="", transformation="", rationale="", nothing_missing=True)
+    script = {"write_query": lambda _: NOTHING, "rewrite": lambda _: nothing}
+    end = events(probe(script, unhelpful_trigger="off"), RunFinished)[0]
+    assert (end.terminal, end.usage.rounds) == ("answered", 1)
 
 
 def test_a_reader_that_fails_at_a_probe_says_nothing_there() -> None:
