@@ -48,6 +48,7 @@ class ChatRequest(Frozen):
 class ChatReply(Frozen):
     """What the model wrote. ``finish`` is ``length`` where it was cut off; ``cost`` in USD.
 
+    ``thinking`` counts the tokens that it thought with out of sight, by the provider's count;
     ``schema_used`` says whether the reply was constrained to the request's schema.
     """
 
@@ -56,6 +57,7 @@ class ChatReply(Frozen):
     cost: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
     tokens_in: Count | None = None
     tokens_out: Count | None = None
+    thinking: Count = 0
     schema_used: bool = False
     cached: bool = False
 

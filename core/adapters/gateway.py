@@ -127,7 +127,7 @@ class LiteLLMGateway:
         except Exception as error:
             failure = translated(error, self._model, schema_sent=schema_sent)
             if isinstance(failure, SchemaRefused):
-                self._without_schema()
+                self._now_known(structure="none")
             raise failure from None
         return reply
 
@@ -152,8 +152,11 @@ class LiteLLMGateway:
             parameters["api_key"] = key
         if found.provider in ("ollama", "ollama_chat"):
             parameters["num_ctx"] = self.context_tokens or OLLAMA_CONTEXT
-        if self._learn().thinks and (request.thinking_tokens or found.provider == "openai"):
-            parameters["reasoning_effort"] = "medium" if request.thinking_tokens else "low"
+        if not found.own and self._learn().thinks:
+            if request.thinking_tokens:
+                parameters["reasoning_effort"] = "medium"
+            elif found.provider == "openai":
+                parameters["reasoning_effort"] = "low"
         structure = self._learn().structure
         if request.reply_schema is not None and structure == "schema":
             parameters["response_format"] = {
@@ -181,12 +184,17 @@ class LiteLLMGateway:
         except Exception:
             cost = 0.0
         usage = getattr(response, "usage", None)
+        details = getattr(usage, "completion_tokens_details", None)
+        text = choice.message.content or ""
+        if text.lstrip().startswith("<think") or getattr(choice.message, "reasoning_content", None):
+            self._now_known(thinks=True)
         return ChatReply(
-            text=choice.message.content or "",
+            text=text,
             finish="length" if choice.finish_reason == "length" else "stop",
             cost=cost if math.isfinite(cost) and cost > 0 else 0.0,
             tokens_in=_count(getattr(usage, "prompt_tokens", None)),
             tokens_out=_count(getattr(usage, "completion_tokens", None)),
+            thinking=_count(getattr(details, "reasoning_tokens", None)) or 0,
             schema_used=schema_sent,
         )
 
@@ -207,10 +215,11 @@ class LiteLLMGateway:
                 self._known = _Known(_structure(found), context, bool(thinks))
             return self._known
 
-    def _without_schema(self) -> None:
+    def _now_known(self, **found: Any) -> None:
+        """What a call showed of the model, for the calls to come."""
+        known = self._learn()
         with self._lock:
-            if self._known is not None:
-                self._known = replace(self._known, structure="none")
+            self._known = replace(known, **found)
 
 
 def _structure(found: Route) -> Structure:

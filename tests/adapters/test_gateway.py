@@ -192,6 +192,16 @@ def test_models_that_think_unasked_get_room_for_it(server, monkeypatch):
     assert "temperature" not in server.posts[0]
 
 
+def test_an_own_model_that_turns_out_to_think_gets_room_from_then_on(server):
+    made = gateway(server, "ok")
+    server.text = "<think>so many words that the reply is cut"
+    made.complete(ASK)
+    server.text = "{}"
+    made.complete(ASK)
+    assert [p["max_tokens"] for p in server.posts] == [20, 20 + 4_096]
+    assert not any("reasoning_effort" in p for p in server.posts)
+
+
 def test_requests_at_once_are_bounded(server, monkeypatch):
     monkeypatch.setenv("LITELLM_CONCURRENCY", "2")
     with ModelServer() as slow, ThreadPoolExecutor(5) as pool:

@@ -71,9 +71,8 @@ class LLMReasoner:
 
     ``timeout`` is in seconds for one request; ``repeats`` bounds how often a request that failed
     on the way (time, rate limit, server) is made again, and is the only such layer. ``redact``
-    is applied to the prompts and replies that are recorded. ``thinking_tokens`` turns a model's
-    thinking on and lets it write that many more, which cost but do not count as text.
-    Prompts, replies and the tokens of both are counted by ``tokens``, not by the provider.
+    is applied to the prompts and replies that are recorded. Prompts and replies are counted by
+    ``tokens``, not by the provider; thinking counts where the task allows tokens for it.
     """
 
     gateway: Gateway
@@ -81,7 +80,6 @@ class LLMReasoner:
     timeout: float = TIMEOUT
     repeats: int = 2
     seed: int | None = 0
-    thinking_tokens: int = 0
     redact: Redact = field(default_factory=masking)
     wait: Callable[[float], None] = time.sleep
     monotonic: Callable[[], float] = time.monotonic
@@ -96,7 +94,6 @@ class LLMReasoner:
         *,
         context_tokens: int | None = None,
         cache: Path | None = None,
-        thinking_tokens: int = 0,
         redact: Redact | None = None,
         timeout: float | None = None,
     ) -> LLMReasoner:
@@ -119,7 +116,6 @@ class LLMReasoner:
             gateway,
             tokens,
             timeout=timeout or _timeout(),
-            thinking_tokens=thinking_tokens,
             redact=redact or masking(api_key),
         )
 
@@ -153,7 +149,7 @@ class LLMReasoner:
                 Message(role="user", content=render(task.name, form.values(request))),
             ),
             max_tokens=task.max_tokens_out,
-            thinking_tokens=self.thinking_tokens,
+            thinking_tokens=task.thinking_tokens,
             reply_schema=schema,
             seed=self.seed,
         )
@@ -172,7 +168,7 @@ class LLMReasoner:
         """
         form, chat = _form(task), self.prompt(task, request)
         size = self._size(chat)
-        limit = allowance.tokens + size + task.max_tokens_out
+        limit = allowance.tokens + size + _longest(task)
         work = _Work(allowance, limit, self.monotonic(), self.monotonic)
         self._check_first(chat, size, allowance)
         doubtful: Reply | None = None
@@ -227,7 +223,7 @@ class LLMReasoner:
     def _affordable(self, chat: ChatRequest, task: Task[Req, Rep], work: _Work) -> bool:
         size = self._size(chat)
         worst = self.gateway.worst_cost(size, chat.max_tokens + chat.thinking_tokens)
-        return work.affords(size + task.max_tokens_out, worst)
+        return work.affords(size + _longest(task), worst)
 
     def _send(
         self, chat: ChatRequest, task: Task[Req, Rep], work: _Work
@@ -257,7 +253,9 @@ class LLMReasoner:
                 continue
             text = spoken(reply.text)
             kept = self._kept(text, task.max_tokens_out)
-            work.calls.append(self._call(chat, size, before, work, reply=reply, text=kept))
+            thought = self._thought(reply, text, task.thinking_tokens)
+            call = self._call(chat, size, before, work, reply=reply, text=kept)
+            work.calls.append(replace(call, tokens_out=call.tokens_out + thought))
             return reply, kept, len(kept) == len(text) and reply.finish == "stop"
         raise AssertionError("unreachable")
 
@@ -287,6 +285,13 @@ class LLMReasoner:
     def _size(self, chat: ChatRequest) -> int:
         return sum(self.tokens.count(m.content) for m in chat.messages)
 
+    def _thought(self, reply: ChatReply, said: str, limit: int) -> int:
+        """Tokens of thinking that count: as much as the task allows, shown or hidden."""
+        if not limit:
+            return 0
+        shown = reply.text[: max(0, len(reply.text) - len(said))][: limit * CHARACTERS_A_TOKEN]
+        return min(limit, max(reply.thinking, self.tokens.count(shown)))
+
     def _kept(self, text: str, limit: int) -> str:
         """The longest beginning found that has at most ``limit`` tokens."""
         text = text[: limit * CHARACTERS_A_TOKEN]
@@ -300,6 +305,10 @@ class LLMReasoner:
             else:
                 high = middle
         return text[:low]
+
+
+def _longest(task: Task[Req, Rep]) -> int:
+    return task.max_tokens_out + task.thinking_tokens
 
 
 def _timeout() -> float:

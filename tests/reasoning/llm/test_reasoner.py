@@ -1,6 +1,7 @@
 import json
 import math
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -157,14 +158,25 @@ def test_prose_before_the_object_is_tolerated_and_two_objects_are_not():
         perform(reasoner(two)[0], "answer")
 
 
-def test_thinking_is_neither_read_nor_counted():
+def test_thinking_is_not_read_and_counts_where_the_task_allows_it():
+    said = good_text("answer")
     thought = '<think>{"answer": "no"}' + " hm" * 9_000 + "</think>"
-    made, gateway, _ = reasoner(thought + good_text("answer"), thinking_tokens=8_192)
+    made, gateway, _ = reasoner(thought + said)
     done = perform(made, "answer")
     assert done.value.answer == "Night Ferry"
-    assert done.model_calls[0].tokens_out == WordTokens().count(good_text("answer"))
-    assert gateway.requests[0].max_tokens == ANSWER.max_tokens_out
-    assert gateway.requests[0].thinking_tokens == 8_192
+    assert done.model_calls[0].tokens_out == WordTokens().count(said)
+    thinking = replace(ANSWER, thinking_tokens=800)
+    for line, counted in (
+        (thought + said, 800),
+        ("<think>hm</think>" + said, WordTokens().count("<think>hm</think>")),
+        (ChatReply(text=said, thinking=500), 500),
+        (ChatReply(text=said, thinking=5_000), 800),
+    ):
+        made, gateway, _ = reasoner(line)
+        (call,) = made.perform(thinking, REQUESTS["answer"], Allowance()).model_calls
+        assert call.tokens_out == WordTokens().count(said) + counted
+        assert gateway.requests[0].thinking_tokens == 800
+        assert gateway.requests[0].max_tokens == ANSWER.max_tokens_out
 
 
 @pytest.mark.parametrize(
