@@ -9,13 +9,18 @@ from functools import cached_property
 
 from core.ports import TextView
 from core.reasoning.extractive.chain import Chain, Weave, search
-from core.reasoning.extractive.facets import Facets, facets_of
+from core.reasoning.extractive.facets import Facets, facets_of, share_stated
 from core.reasoning.extractive.features import Scene, build_scene
 from core.reasoning.extractive.reading import RankedAnswers, read
 from core.retrieval.titles import alias_key
+from core.retrieval.tokenizer import content_terms
 from core.types import Passage
 
 CASES_KEPT = 64
+BOUND = 0.5
+"""A passage says what is asked of its subject where one sentence states at least this of both."""
+LIKELY = 0.5
+MOST_SUBJECTS = 3
 
 
 class Case:
@@ -23,14 +28,54 @@ class Case:
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
-        self.weave = Weave(scene)
         self._scenes: dict[str, Scene] = {}
         self._readings: dict[str, RankedAnswers] = {}
+
+    @cached_property
+    def weave(self) -> Weave:
+        """Coverage and links of the passages.
+
+        Where the question takes several hops, a passage states what is asked in the end only if
+        it says it of the right subject (``bound``): that somebody else is married covers nothing.
+        """
+        hops, asked = self.facets.hops, self.facets.asked
+        if len(hops) < 2:
+            return Weave(self.scene)
+        last = asked - frozenset[str]().union(*(hop.terms for hop in hops[:-1]))
+        return Weave(self.scene, [frozenset() if b >= BOUND else last for b in self.bound])
 
     @cached_property
     def chain(self) -> Chain:
         """The best chain of passages."""
         return search(self.weave)[0]
+
+    @cached_property
+    def bound(self) -> tuple[float, ...]:
+        """For each passage, the most that one sentence states both of what is asked in the end
+        and of its subject, in [0, 1]: the lesser of the two shares.
+
+        The subject is the answer of the hop before, as read: any that is at least half as
+        probable as the best, three at most. For a plain question it is all its names.
+        """
+        scene, asked = self.scene, self.facets.asked
+        found = [0.0] * len(scene.passages)
+        for sentence in scene.sentences:
+            i = sentence.passage
+            stems = sentence.parse.terms | scene.passages[i].parse.title_terms
+            share = share_stated(scene, asked, stems)
+            for subject in self._subjects if share > found[i] else ():
+                found[i] = max(found[i], min(share, share_stated(scene, subject, stems)))
+        return tuple(found)
+
+    @cached_property
+    def _subjects(self) -> tuple[frozenset[str], ...]:
+        filled = self.ranked.hops
+        if len(filled) < 2:
+            return (frozenset[str]().union(*(stems for _, stems in self.facets.names)),)
+        answers = self.answers(filled[-2])
+        least = LIKELY * max(answers.values(), default=0.0)
+        likely = [key for key, p in answers.items() if p >= least]
+        return tuple(frozenset(content_terms(key)) for key in likely[:MOST_SUBJECTS])
 
     @cached_property
     def facets(self) -> Facets:

@@ -9,6 +9,7 @@ name and the question's words that are still uncovered, and scores
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -67,16 +68,19 @@ class Chain:
 class Weave:
     """What a scene's passages cover, and what links them; see ``best_chain``."""
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: Scene, unsaid: Sequence[frozenset[str]] = ()) -> None:
+        """``unsaid``: for each passage, question stems that do not count as stated by it (it
+        says them of something else); none if empty."""
         self.scene = scene
         self.total = scene.weight or 1.0
+        self._unsaid = unsaid or (frozenset(),) * len(scene.passages)
 
     @cached_property
     def passage_stated(self) -> tuple[dict[str, float], ...]:
         """For each passage, the question stems that its title or text states."""
         return tuple(
             stated(
-                self.scene.terms,
+                self.scene.asked - self._unsaid[p.index],
                 p.parse.title_terms.union(*(s.terms for s in p.parse.sentences)),
             )
             for p in self.scene.passages
@@ -85,11 +89,13 @@ class Weave:
     @cached_property
     def sentence_stated(self) -> tuple[dict[str, float], ...]:
         """For each sentence of the scene, the question stems that it or its title states."""
+        scene = self.scene
         return tuple(
             stated(
-                self.scene.terms, s.parse.terms | self.scene.passages[s.passage].parse.title_terms
+                scene.asked - self._unsaid[s.passage],
+                s.parse.terms | scene.passages[s.passage].parse.title_terms,
             )
-            for s in self.scene.sentences
+            for s in scene.sentences
         )
 
     def weigh(self, covered: dict[str, float]) -> float:

@@ -13,7 +13,6 @@ from core.reasoning.extractive.bridge import Bridge, bridges
 from core.reasoning.extractive.case import Case
 from core.reasoning.extractive.facets import ASKING
 from core.reasoning.extractive.relations import other_words
-from core.reasoning.extractive.signals import bound
 from core.reasoning.extractive.verify import missing
 from core.retrieval.tokenizer import content_terms, terms
 
@@ -80,7 +79,7 @@ def covers(case: Case) -> bool:
         return False
     if len(facets.hops) < 2:
         return True
-    return len(chain.passages) > 1 and bound(case) >= ENOUGH_ASKED
+    return len(chain.passages) > 1 and max(case.bound, default=0.0) >= ENOUGH_ASKED
 
 
 def _new(query: str, asked: Sequence[frozenset[str]]) -> bool:

@@ -13,13 +13,13 @@ from core.reasoning.extractive.case import Case
 from core.reasoning.extractive.conflict import Conflict, conflicts
 from core.reasoning.extractive.facets import ASKING
 from core.reasoning.extractive.logistic import models
-from core.reasoning.extractive.signals import bound, signals
+from core.reasoning.extractive.signals import signals
 from core.reasoning.extractive.unhelpful import unhelpful
 
 MOST_MISSING = 6
 UNSAID_SUPPORT, UNSAID_GAP = 0.5, 0.3
 """Where no sentence says what a question of several hops asks of the right subject
-(``signals.bound``), support is at most this share less, and the gap is at least this."""
+(``Case.bound``), support is at most this share less, and the gap is at least this."""
 STATED = 0.5
 """A facet counts as said where one place states at least this share of it."""
 
@@ -61,11 +61,11 @@ def missing(case: Case) -> tuple[str, ...]:
     """What the question requires and the best chain does not say, in the question's words.
 
     Names first, then what is asked in the end, then other words, the rarest first. What is asked
-    counts as unsaid where no sentence says it of the right subject (``signals.bound``).
+    counts as unsaid where no sentence says it of the right subject (``Case.bound``).
     """
     scene, asked = case.scene, case.facets.asked
     covered = case.chain.covered
-    if bound(case) < STATED:
+    if max(case.bound, default=0.0) < STATED:
         covered -= asked
     found: list[str] = []
     for name, stems in case.facets.names:
