@@ -119,7 +119,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 given.out / name.lower(),
                 workers=given.workers,
                 limit=given.limit,
-                progress=_show,
+                progress=show_progress,
             )
     except BadInput as error:
         print(error.message, file=sys.stderr)
@@ -146,7 +146,8 @@ def _print(title: str, table: Table) -> None:
     print(f"{title}\n\n{markdown(table)}\n", flush=True)
 
 
-def _show(progress: Progress) -> None:
+def show_progress(progress: Progress) -> None:
+    """How many runs are done, on one line of a terminal."""
     if sys.stderr.isatty():
         left = progress.seconds_left
         remaining = "" if left is None else f", {left:.0f} s left"

@@ -23,7 +23,7 @@ from pydantic import ValidationError
 from core.errors import BadInput
 from core.evaluation.bootstrap import RESAMPLES, Interval, grouped_interval
 from core.evaluation.results import write_json
-from core.evaluation.selection import auc, brier, ece, reliability_bins
+from core.evaluation.selection import Selection, auc, brier, ece, selection
 from core.evaluation.states import ProbedState, probed_runs
 from core.evaluation.store import Evaluation
 from core.systems.beliefrag.belief import SIGNALS
@@ -60,11 +60,13 @@ class Sample(NamedTuple):
 
 
 class Calibration(Frozen):
-    """A fit, its coefficients by name (``intercept`` among them), and how its bins came out."""
+    """A fit, its coefficients by name (``intercept`` among them), and the quality of the
+    cross-fitted probabilities, over all states and over those of each question file."""
 
     fit: Fit
     coefficients: dict[str, float]
-    bins: tuple[tuple[float, float, int], ...]
+    quality: Selection
+    by_file: dict[str, Selection]
 
 
 def fold_of(question_id: str, folds: int = FOLDS) -> int:
@@ -137,9 +139,12 @@ def calibrate(
             ece=_certain(_spread(ece, predicted, data, resamples)),
         ),
         coefficients={"intercept": float(model.intercept_[0]), **coefficients},
-        bins=tuple(
-            (b.predicted, b.observed, b.n) for b in reliability_bins(predicted, data.outcomes)
-        ),
+        quality=selection(predicted, data.outcomes),
+        by_file={
+            e.manifest.questions_file: selection(predicted[own], data.outcomes[own])
+            for e in evaluations
+            if (own := np.asarray([q in e.questions for q in data.questions])).any()
+        },
     )
 
 
