@@ -137,6 +137,7 @@ def draw(corpora: Sequence[CorpusSummary], *, key: str, button: str = "Ask") -> 
             type="primary",
             icon=":material/play_arrow:",
             key=f"{key}:ask",
+            shortcut="Ctrl+Enter",
             disabled=not names,
         )
         choices = samples(session.get(session.CORPUS))[:40]

@@ -45,7 +45,7 @@ def draw(library: Library, journal: Journal) -> None:
     job = jobs().get(library.workspace, chosen.name)
     active = job is not None and job.active
     _state(library, journal, chosen, active)
-    if job is not None:
+    if job is not None and (active or job.news):
         st.fragment(_watch, run_every=0.5 if active else None)(library.workspace, job, active)
     view = st.segmented_control(
         "Show",

@@ -30,13 +30,19 @@ _HOW = (
 def draw() -> None:
     """The question box on the left, recent runs on the right."""
     work = bench()
-    left, right = st.columns([1.35, 1], gap="large")
+    with st.container(key="ri_home"):
+        left, right = st.columns([1.35, 1], gap="large")
     with left:
         st.subheader("Ask", anchor=False)
         corpora = work.library.list()
         if not corpora:
             empty("library_books", "No corpus yet", "Add documents on the Corpus page first.")
-            st.page_link(CORPUS, label="Add documents", icon=":material/upload_file:")
+            st.page_link(
+                CORPUS,
+                label="Add documents",
+                icon=":material/upload_file:",
+                query_params=session.link(),
+            )
         elif composer.draw(corpora, key="home", button="Ask and watch"):
             run_page.start(work, registry.system(session.get(session.SYSTEM)).name)
         st.html(_HOW)
@@ -69,7 +75,7 @@ def _recent(journal: Journal) -> None:
 def _run(record: RunRecord) -> None:
     state = record.terminal or record.status
     answer = f"<b>{isolated(shorten(record.answer, 80))}</b>" if record.answer else ""
-    words, action = st.columns([5, 1], vertical_alignment="center", gap="small")
+    words, action = st.columns([4, 1], vertical_alignment="center", gap="small")
     with words:
         st.html(
             f'<div class="ri-title" dir="auto">{isolated(shorten(record.question, 130))}</div>'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from dataclasses import dataclass, field
 
 import streamlit as st
@@ -11,6 +12,9 @@ from core.errors import RagError
 from core.retrieval.building import IndexReport
 from core.retrieval.library import Library
 from core.retrieval.progress import Progress
+
+NEWS = 120.0
+"""Seconds for which the end of an indexing is shown."""
 
 
 @dataclass
@@ -22,12 +26,18 @@ class Job:
     report: IndexReport | None = None
     problem: str = ""
     stopping: bool = False
+    ended: float = 0.0
     done: threading.Event = field(default_factory=threading.Event)
 
     @property
     def active(self) -> bool:
         """Whether it is still at work."""
         return not self.done.is_set()
+
+    @property
+    def news(self) -> bool:
+        """Whether it ended so lately that its end is still worth saying."""
+        return self.done.is_set() and time.monotonic() - self.ended < NEWS
 
 
 class Jobs:
@@ -74,6 +84,7 @@ class Jobs:
             job.problem = f"Indexing failed ({type(problem).__name__}); try again."
             raise
         finally:
+            job.ended = time.monotonic()
             job.done.set()
 
 

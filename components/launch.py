@@ -17,13 +17,15 @@ import streamlit as st
 from components import session
 from components.composer import Reader, reader
 from components.frame import RUN
+from components.jobs import jobs
 from components.workspace import bench_of
 from core import registry
-from core.errors import RagError
+from core.errors import BadInput, RagError, RunCancelled
 from core.events import Step
 from core.journal import RunRecord
 from core.live import RunPool
 from core.ports import Deps
+from core.retrieval.library import Library
 from core.retrieval.progress import Progress
 from core.runs import RunSpec, new_run_id
 from core.settings import SystemSettings
@@ -143,20 +145,16 @@ class Launcher:
     def _prepare(
         self, bench: Workbench, launch: Launch, reader: Reader, go: Callable[[Deps], str]
     ) -> None:
-        def note(progress: Progress) -> None:
-            launch.progress = progress
-
         try:
             launch.what = "Opening the corpus"
-            bench.library.ensure(launch.corpus, note, lambda: launch.stopping)
+            self._ensure(bench.library, launch)
             launch.progress, launch.what = None, "Loading the models"
             deps = bench.deps(
                 launch.corpus, reader.model, api_key=reader.api_key, api_base=reader.api_base
             )
             bench.embedder.load()
             if launch.stopping:
-                launch.problem = "Stopped before the run began."
-                return
+                raise RunCancelled("Stopped before the run began.")
             launch.run_id = go(deps)
         except RagError as problem:
             launch.problem = problem.message
@@ -165,6 +163,22 @@ class Launcher:
             log.exception("A run could not start")
         finally:
             launch.done.set()
+
+    @staticmethod
+    def _ensure(library: Library, launch: Launch) -> None:
+        """Index the corpus where it has no usable index; an indexing under way is joined."""
+        if library.summary(launch.corpus).state == "ready":
+            return
+        before = jobs().get(library.workspace, launch.corpus)
+        job = jobs().start(library, launch.corpus)
+        launch.what = "Indexing the corpus"
+        while not job.done.wait(0.2):
+            launch.progress = job.progress
+            if launch.stopping:
+                job.stopping = job.stopping or job is not before
+                raise RunCancelled("Stopped before the run began.")
+        if job.problem:
+            raise BadInput(job.problem)
 
 
 @st.cache_resource(show_spinner=False)

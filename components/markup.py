@@ -71,12 +71,34 @@ def table(
         return f"<tr>{inner}</tr>{under}"
 
     body = "".join(row("td", cells) for cells in rows)
-    head = row("th", [esc(h) for h in heads])
+    head = row("th", [_head(h) for h in heads])
     return (
         f'<div class="ri-scroll" tabindex="0"><table class="ri-table">'
         f'<caption class="ri-sr">{esc(caption)}</caption>'
         f"<thead>{head}</thead><tbody>{body}</tbody></table></div>"
     )
+
+
+TIPS = {
+    "Rank": "Place in the newest search that found it, from 1.",
+    "Calibrated": "sigmoid((score - location) / scale) with the channel's own fitted location and "
+    "scale: 0.5 is a typical good match in this corpus.",
+    "BM25": "Sum over shared terms of rarity times saturating frequency; 0 and up, k1 0.9, b 0.4.",
+    "Dense": "Cosine of the query's and the passage's vectors, -1 to 1.",
+    "Score": "In the channel's own scale; fused: sum of 1/(60 + rank) over both channels.",
+    "Margin": "How far the value is on the firing side of the threshold, in the value's unit; "
+    "negative: how far it is from firing.",
+    "Value and threshold": "The comparison as it was recorded.",
+    "Fired": "Whether the comparison held when the decision was taken.",
+    "Came": "The step that took it into the evidence, and why.",
+    "Went": "The step that took it out, and why; a pruned passage never comes back.",
+}
+"""What the columns of tables mean, shown when a head is pointed at."""
+
+
+def _head(name: str) -> str:
+    tip = TIPS.get(name)
+    return esc(name) if tip is None else f'<abbr title="{esc(tip)}">{esc(name)}</abbr>'
 
 
 def facts(pairs: Iterable[tuple[str, str]]) -> str:

@@ -50,7 +50,8 @@ def _new(work: Workbench) -> None:
     composer.prepare(corpora)
     system = registry.system(session.get(session.SYSTEM))
     settings_panel.follow_url(system)
-    left, right = st.columns([1.7, 1], gap="large")
+    with st.container(key="ri_new"):
+        left, right = st.columns([1.7, 1], gap="large")
     with left:
         _box(work, "new")
         empty(
