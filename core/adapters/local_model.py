@@ -14,6 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from core.adapters.model_check import served_models
 from core.errors import BadInput
 
 HOST = "127.0.0.1"
@@ -62,6 +63,12 @@ def local_model(
         yield Serving(f"openai/{path.stem}", f"{server.listening_address}/v1")
     finally:
         del server
+
+
+def running(port: int = PORT) -> tuple[Serving, ...]:
+    """The models served on this machine at ``port``; empty when nothing answers within a second."""
+    base = f"http://{HOST}:{port}/v1"
+    return tuple(Serving(f"openai/{served.id}", base) for served in served_models(base))
 
 
 def serve_model(

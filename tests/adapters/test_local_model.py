@@ -2,8 +2,9 @@ import socket
 
 import pytest
 
-from core.adapters.local_model import HOST, Serving, local_model, serve_model
+from core.adapters.local_model import HOST, Serving, local_model, running, serve_model
 from core.errors import BadInput
+from tests.adapters.model_server import ModelServer
 
 
 def refused(path, **options):
@@ -45,3 +46,14 @@ def test_the_advice_names_model_and_address():
     advice = Serving("openai/tiny", "http://127.0.0.1:8012/v1").advice()
     assert "--model openai/tiny" in advice
     assert "--api-base http://127.0.0.1:8012/v1" in advice
+
+
+def test_what_is_served_on_this_machine_is_listed_while_it_answers():
+    with ModelServer() as server:
+        server.models = [{"id": "tiny"}, {"id": "small"}]
+        port = int(server.base.rsplit(":", 1)[1].partition("/")[0])
+        assert running(port) == (
+            Serving("openai/tiny", server.base),
+            Serving("openai/small", server.base),
+        )
+    assert running(port) == ()
