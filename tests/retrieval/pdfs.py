@@ -43,10 +43,10 @@ def from_streams(
 
 
 def endless(levels: int = 40) -> bytes:
-    """Form objects that each draw the next one twice: 2 ** levels drawings."""
+    """40 pages of form objects that each draw the next one twice: 2 ** levels drawings a page."""
     forms = {f"X{i}": f"/X{i + 1} Do /X{i + 1} Do".encode() for i in range(levels)}
     forms[f"X{levels}"] = b"BT /F1 12 Tf (x) Tj ET"
-    return from_streams([b"/X0 Do"], forms=forms)
+    return from_streams([b"/X0 Do"] * 40, forms=forms)
 
 
 def locked(password: str) -> bytes:
