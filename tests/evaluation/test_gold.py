@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from core.errors import BadInput
 from core.evaluation.gold import resolve_gold
-from core.evaluation.questions import GoldQuote, Question
+from core.evaluation.questions import GoldQuote, Question, load_questions
+from core.retrieval.library import BUNDLED, Library
 from core.types import Passage
 from tests.evaluation.building import gold, passage
+from tests.evaluation.test_worlds import WordVectors
 
 
 def asks(*quotes: tuple[str, str], ids: frozenset[str] = frozenset()) -> Question:
@@ -60,3 +64,14 @@ def test_what_the_corpus_does_not_hold_is_named(question: Question, message: str
     with pytest.raises(BadInput, match=message) as caught:
         resolve_gold([question], corpus())
     assert "q1" in caught.value.message
+
+
+@pytest.mark.parametrize("name", ["film_night", "music_labels", "support_desk"])
+def test_every_gold_quote_of_a_bundled_corpus_is_in_one_chunk(name: str, tmp_path: Path) -> None:
+    library = Library(tmp_path, embedder=WordVectors())
+    library.index(name)
+    questions = load_questions(BUNDLED / name / "questions.jsonl").questions
+    found = resolve_gold(questions, library.open(name).passages())
+    quoted = sum(len(q.gold_quotes) for q in questions)
+    assert quoted >= sum(len(facts) for facts in found.values()) > 0
+    assert all(len(fact) == 1 for facts in found.values() for fact in facts)
