@@ -58,6 +58,7 @@ def evaluate(
     fault: FaultName = None,
 ) -> None:
     """Run systems on a question file. Started again after a kill, it goes on where it was."""
+    from core.evaluation.probe import PROBED_SYSTEMS
     from core.evaluation.report import markdown, means
     from core.evaluation.runner import evaluate as run
 
@@ -76,7 +77,10 @@ def evaluate(
         probe=probe,
         progress=_progress(),
     )
-    print(markdown(means(evaluation.rows, evaluation.manifest.systems)))
+    names = evaluation.manifest.systems
+    if probe and (apart := [name for name in names if name not in PROBED_SYSTEMS]):
+        print(f"Run as they are, without probes: {', '.join(apart)}.", file=sys.stderr)
+    print(markdown(means(evaluation.rows, names)))
 
 
 def sweep(folder: Folder, knob: Knob, as_json: Json = False) -> None:

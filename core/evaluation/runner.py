@@ -22,6 +22,7 @@ from core.evaluation.questions import Question, load_questions
 from core.evaluation.store import Evaluation, Manifest, gold_json
 from core.evaluation.worlds import prepared
 from core.faults import Fault
+from core.runs import RunSpec
 from core.settings import SystemSettings, override, unknown_name
 
 EXTRACTIVE = "extractive"
@@ -62,7 +63,7 @@ def evaluate(
     names = _systems(systems, probe)
     chosen = _settings(names, settings or {})
     injected = _fault(fault, names)
-    own = {(q.id, n): _own_settings(q, chosen[n]) for q in asked for n in names}
+    own = {(q.id, n): _own_settings(q, n, chosen[n]) for q in asked for n in names}
     if workers < 1:
         raise BadInput(f"--workers must be at least 1, not {workers}.")
     with _alone(out):
@@ -152,11 +153,14 @@ def _override(settings: SystemSettings, values: Mapping[str, JsonValue]) -> Syst
     return override(settings, {k: v for k, v in values.items() if k in fields})
 
 
-def _own_settings(question: Question, settings: SystemSettings) -> SystemSettings:
+def _own_settings(question: Question, name: str, settings: SystemSettings) -> SystemSettings:
+    """The settings of this question's run by this system, which could start so."""
     try:
-        return _override(settings, question.settings)
+        own = _override(settings, question.settings)
+        RunSpec(registry.system(name), question.question, own)
     except BadInput as error:
         raise BadInput(f"Question {question.id!r}: {error.message}") from None
+    return own
 
 
 @contextmanager

@@ -38,8 +38,8 @@ def test_sweep_and_fit_go_on_from_probe_runs(
     tmp_path: Path, out: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked = [{**q, "id": f"{q['id']}{n}"} for q in ASKED[:2] for n in range(4)]
-    assert evaluate(tmp_path, out, "--systems", "beliefrag", "--probe", asked=asked) == 0
-    capsys.readouterr()
+    assert evaluate(tmp_path, out, "--systems", "beliefrag,static", "--probe", asked=asked) == 0
+    assert capsys.readouterr().err == "Run as they are, without probes: static.\n"
     assert main(["sweep", str(out), "--knob", "answer_threshold=0.3:0.7:0.2", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["knob"] == "answer_threshold"

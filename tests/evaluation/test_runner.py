@@ -213,6 +213,13 @@ def test_a_questions_bad_setting_is_named_with_the_question(tmp_path: Path) -> N
         evaluate(path, SYSTEMS, tmp_path / "out", world=SmallWorld())
 
 
+@pytest.mark.parametrize("text", ["  ", "why " * 2_000])
+def test_a_question_that_cannot_be_asked_is_named(tmp_path: Path, text: str) -> None:
+    path = question_file(tmp_path, [{**ASKED[0], "question": text}])
+    with pytest.raises(BadInput, match=r"'band'.*question"):
+        evaluate(path, SYSTEMS, tmp_path / "out", world=SmallWorld())
+
+
 def test_gold_that_the_corpus_does_not_hold_is_an_error(tmp_path: Path) -> None:
     wrong = {**ASKED[0], "gold": [{"document": "Ada Bell.md", "quote": "never written"}]}
     with pytest.raises(BadInput, match="'band'"):
