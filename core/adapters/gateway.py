@@ -185,7 +185,7 @@ class LiteLLMGateway:
             cost = 0.0
         usage = getattr(response, "usage", None)
         details = getattr(usage, "completion_tokens_details", None)
-        text = choice.message.content or ""
+        text = (choice.message.content or "").encode("utf-8", "replace").decode("utf-8")
         if text.lstrip().startswith("<think") or getattr(choice.message, "reasoning_content", None):
             self._now_known(thinks=True)
         return ChatReply(

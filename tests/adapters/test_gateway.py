@@ -246,6 +246,13 @@ def test_a_malformed_reply_over_the_wire_is_a_typed_failure(server, text):
     assert len(server.posts) == len(raised.value.model_calls) == 2
 
 
+def test_half_a_character_over_the_wire_is_replaced(server):
+    server.text = good_text("hop_answer").replace("Ida", "Ida \ud83d")
+    made = LLMReasoner(gateway(server, "ok"), WordTokens())
+    done = made.perform(TASKS["hop_answer"], REQUESTS["hop_answer"], Allowance())
+    assert done.value.answer == "Ida ? Berg"
+
+
 def test_prose_around_the_object_and_a_cut_reply_over_the_wire(server):
     server.text = f"Here you are: {good_text('answer')} Good luck."
     made = LLMReasoner(gateway(server, "ok"), WordTokens())
