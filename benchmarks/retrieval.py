@@ -9,6 +9,7 @@ the fastest of each counts.
 
 from __future__ import annotations
 
+import argparse
 import random
 import sys
 import tempfile
@@ -41,6 +42,7 @@ WORDS, VOCABULARY = 50, 200_000
 QUERIES, TERMS, K = 50, 8, 10
 DIMENSION, CENTRES = 384, 500
 CHANNELS: tuple[Channel, ...] = ("lexical", "dense", "fused")
+PARTS = ("lexical", "found", "indexing", "dense")
 Line = tuple[str, ...]
 
 
@@ -225,7 +227,8 @@ def dense_table(index: Index, embedder: SentenceEmbedder, folder: Path) -> Table
 
 def indexing_table(library: Library, embedder: SentenceEmbedder) -> Table:
     """Texts a second: a whole build of the largest bundled corpus, and the encoder alone."""
-    name = max(library.list(), key=lambda corpus: corpus.passages).name
+    bundled = [corpus for corpus in library.list() if corpus.kind == "bundled"]
+    name = max(bundled, key=lambda corpus: corpus.passages).name
     passages = library.open(name).passages()
     texts = [indexed_text(p) for p in passages]
     for p in passages:
@@ -279,30 +282,47 @@ def found_table(library: Library, sets: dict[str, QuestionSet]) -> Table:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run all; 0 whatever came out."""
-    print(f"## Lexical search ({SMALL:,} passages of {WORDS} words, {TERMS} terms a query)\n")
-    print(markdown(lexical_table()))
-    print(f"\nMemory with {LARGE:,} passages and their texts: {memory()}.")
-    embedder = SentenceEmbedder()
+    parser = argparse.ArgumentParser(prog="benchmarks retrieval", description=__doc__)
+    parser.add_argument(
+        "--data", type=Path, help="keep indexes here, so that a second run has them"
+    )
+    parser.add_argument("--part", choices=PARTS, action="append", help="run only this")
+    given = parser.parse_args(arguments)
+    parts = given.part or PARTS
+    if "lexical" in parts:
+        print(f"## Lexical search ({SMALL:,} passages of {WORDS} words, {TERMS} terms a query)\n")
+        print(markdown(lexical_table()))
+        print(f"\nMemory with {LARGE:,} passages and their texts: {memory()}.\n", flush=True)
+    if set(parts) == {"lexical"}:
+        return 0
     with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary)
-        library = Library(folder / "data", "bench", embedder, ChromaStores(url=""))
+        _over_indexes(given.data or Path(temporary) / "data", Path(temporary), parts)
+    return 0
+
+
+def _over_indexes(data: Path, folder: Path, parts: Sequence[str]) -> None:
+    embedder = SentenceEmbedder()
+    library = Library(data, "bench", embedder, ChromaStores(url=""))
+    names = ("hotpotqa_dev50.json", "musique_dev50.json", "nq_dev300.jsonl")
+    sets = {n.split("_")[0]: load_questions(DATA / n) for n in names if (DATA / n).exists()}
+    for name, questions in sets.items():
+        library.index_passages(name, questions.passages)
+    if not sets or "indexing" in parts:
         for corpus in library.list():
             library.index(corpus.name)
-        names = ("hotpotqa_dev50.json", "musique_dev50.json", "nq_dev300.jsonl")
-        sets = {n.split("_")[0]: load_questions(DATA / n) for n in names if (DATA / n).exists()}
-        for name, questions in sets.items():
-            library.index_passages(name, questions.passages)
-        index = library.open("musique" if sets else library.list()[0].name)
-        print(f"\n## Dense search ({len(index.passages())} passages; synthetic for growth)\n")
-        print(markdown(dense_table(index, embedder, folder)))
-        print(f"\nMemory with {SMALL + LARGE:,} vectors: {memory()}.\n\n## Indexing\n")
-        print(markdown(indexing_table(library, embedder)))
-        print("\n## What a channel finds\n")
+    if "found" in parts:
+        print("## What a channel finds\n")
         if sets:
-            print(markdown(found_table(library, sets)))
+            print(markdown(found_table(library, sets)) + "\n", flush=True)
         else:
-            print("The development questions are not beside the project.")
-    return 0
+            print("The development questions are not beside the project.\n")
+    if "indexing" in parts:
+        print(f"## Indexing\n\n{markdown(indexing_table(library, embedder))}\n", flush=True)
+    if "dense" in parts:
+        index = library.open("musique" if sets else library.list()[0].name)
+        print(f"## Dense search ({len(index.passages())} passages; synthetic for growth)\n")
+        print(markdown(dense_table(index, embedder, folder)))
+        print(f"\nMemory with {SMALL + LARGE:,} vectors: {memory()}.\n")
 
 
 if __name__ == "__main__":

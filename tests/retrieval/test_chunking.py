@@ -44,7 +44,7 @@ texts = st.lists(pieces | st.text(st.characters(exclude_categories=["Cs"]), max_
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(texts, st.integers(0, 30))
 def test_chunks_are_exact_ordered_and_cover_the_text(text: str, body_start: int) -> None:
     body_start = min(body_start, len(text))
@@ -61,14 +61,14 @@ def test_chunks_are_exact_ordered_and_cover_the_text(text: str, body_start: int)
     assert len({passage.id for passage in passages}) == len(passages)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(texts)
 def test_no_chunk_is_far_above_the_target(text: str) -> None:
     for passage in cut(text):
         assert words(passage.text) <= MAX_WORDS + TARGET_WORDS
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(texts)
 def test_cutting_again_gives_the_same(text: str) -> None:
     assert cut(text) == cut(text)

@@ -68,7 +68,7 @@ words = st.sampled_from(
 texts = st.lists(st.lists(words, max_size=8).map(" ".join), max_size=8)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(texts, st.lists(words, max_size=6).map(" ".join), st.integers(0, 12))
 def test_rankings_are_the_formulas(corpus: list[str], query: str, k: int) -> None:
     found = ranking(LexicalIndex.build(corpus), query, k)
