@@ -9,6 +9,7 @@ from core.retrieval.calibration import Calibration
 from core.retrieval.chunking import CHUNKER_VERSION, MAX_WORDS, TARGET_WORDS
 from core.retrieval.lexical import K1, B
 from core.retrieval.loading import FileVerdict
+from core.retrieval.tokenizer import TOKENIZER_VERSION
 from core.types import Channel, CorpusRef, Count, Frozen, Metadata
 
 FORMAT = 1
@@ -36,7 +37,7 @@ class Lexical(Frozen):
 
     k1: float = K1
     b: float = B
-    tokenizer: int = 1
+    tokenizer: int = TOKENIZER_VERSION
 
 
 class DocumentEntry(Frozen):

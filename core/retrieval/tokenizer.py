@@ -14,6 +14,8 @@ from typing import NamedTuple
 import regex
 import snowballstemmer
 
+TOKENIZER_VERSION = 1
+"""Raised when a release gives other terms, so that older indexes are made anew."""
 _CJK = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}ー"
 _PATTERN = regex.compile(
     rf"(?P<cjk>[{_CJK}]+)"

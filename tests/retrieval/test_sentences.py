@@ -50,7 +50,7 @@ def test_no_sentence_is_longer_than_the_limit(count: int, piece: str) -> None:
 
 @pytest.mark.parametrize("piece", ["Mr. ", "etc. and ", ". ", '."', "\n ", "a.b ", "- "])
 def test_no_text_takes_long(piece: str) -> None:
-    """Work grows with length: twenty times the text, far less than the square of it."""
+    """Fifty times the text takes nearer to fifty times as long than to 2,500 times."""
 
     def seconds(count: int) -> float:
         started = time.process_time()
@@ -58,4 +58,4 @@ def test_no_text_takes_long(piece: str) -> None:
         return time.process_time() - started
 
     seconds(100)
-    assert seconds(20_000) < 100 * max(seconds(1_000), 1e-3)
+    assert seconds(50_000) < 500 * max(seconds(1_000), 1e-3)

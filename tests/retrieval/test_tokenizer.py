@@ -58,7 +58,7 @@ def test_case_does_not_matter(text: str) -> None:
 
 @pytest.mark.parametrize("piece", ["a&", "1,", "a.", "x-1.", "'", "é\u0301", "東", "a1-", "'s"])
 def test_no_text_takes_long(piece: str) -> None:
-    """Work grows with length: twenty times the text, far less than the square of it."""
+    """Fifty times the text takes nearer to fifty times as long than to 2,500 times."""
 
     def seconds(count: int) -> float:
         started = time.process_time()
@@ -66,4 +66,4 @@ def test_no_text_takes_long(piece: str) -> None:
         return time.process_time() - started
 
     seconds(100)
-    assert seconds(20_000) < 100 * max(seconds(1_000), 1e-3)
+    assert seconds(50_000) < 500 * max(seconds(1_000), 1e-3)
