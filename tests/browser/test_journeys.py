@@ -106,6 +106,27 @@ def test_stepping_by_key_click_and_list(tab: Page, site: Site) -> None:
     expect(tab.locator(".ri-step b")).to_have_text("Step 13")
 
 
+def test_the_slider_under_the_keyboard_moves_one_step_at_a_time(tab: Page, site: Site) -> None:
+    _open_run(tab, site, _seed(site))
+    here = tab.locator(".ri-step b")
+    slider = tab.get_by_role("slider", name="Selected step")
+    slider.focus()
+    slider.press("ArrowLeft")
+    expect(here).to_have_text("Step 29")
+    slider.press("ArrowLeft")
+    expect(here).to_have_text("Step 28")
+
+
+def test_asking_by_keyboard(tab: Page, site: Site) -> None:
+    tab.goto(site.url())
+    box = tab.get_by_role("textbox", name="Question")
+    box.fill("Where was Jennifer Connelly born?")
+    box.press("Control+Enter")
+    expect(tab).to_have_url(re.compile("run=[0-9a-f]{24}"))
+    expect(tab.locator(".ri-question")).to_have_text("Where was Jennifer Connelly born?")
+    expect(tab.get_by_role("button", name="Run again")).to_be_visible()
+
+
 def test_a_citation_opens_the_source_with_the_place_marked(tab: Page, site: Site) -> None:
     _open_run(tab, site, _seed(site))
     _choose(tab, "Answer")
