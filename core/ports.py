@@ -19,6 +19,7 @@ from pydantic import Field, JsonValue, ValidationError
 from core.budget import Ledger
 from core.errors import BadInput
 from core.events import FaultInjected, Hit, Port, Warned
+from core.graph import AbstractionMemory, Expansion, PathFacts, Region
 from core.types import (
     Access,
     Budgets,
@@ -562,6 +563,7 @@ class Deps:
     clock: Clock
     memory: Memory = field(default_factory=NoMemory)
     reranker: Reranker | None = None
+    graph: AbstractionMemory | None = None
     access: Access = field(default_factory=Access)
     ledger: Ledger = field(default_factory=Ledger)
     context: CallContext = field(default_factory=CallContext)
@@ -581,6 +583,7 @@ class Deps:
             retriever=bound(self.retriever, context),
             reasoner=bound(self.reasoner, context),
             reranker=bound(self.reranker, context),
+            graph=bound(self.graph, context),
         )
 
 
@@ -593,6 +596,17 @@ def bound(port: PortT, context: CallContext) -> PortT:
     return port if bind is None else bind(context)
 
 
+_RETRIEVER_RESPONSES: dict[str, type[Frozen]] = {
+    "search": SearchResponse,
+    "read": ReadResponse,
+    "neighbours": ReadResponse,
+    "rerank": RerankResponse,
+    "expand": Expansion,
+    "path": PathFacts,
+    "region": Region,
+}
+
+
 def parse_response(port: Port, task: str, response: JsonValue) -> Frozen:
     """A recorded ``Called.response`` as the value that the port returned.
 
@@ -602,12 +616,8 @@ def parse_response(port: Port, task: str, response: JsonValue) -> Frozen:
     kind: type[Frozen]
     if port == "reasoner" and task in TASKS:
         kind = TASKS[task].reply
-    elif port == "retriever" and task == "search":
-        kind = SearchResponse
-    elif port == "retriever" and task in ("read", "neighbours"):
-        kind = ReadResponse
-    elif port == "retriever" and task == "rerank":
-        kind = RerankResponse
+    elif port == "retriever" and task in _RETRIEVER_RESPONSES:
+        kind = _RETRIEVER_RESPONSES[task]
     else:
         raise BadInput(f"A recorded call names the unknown task {port}.{task}.")
     try:

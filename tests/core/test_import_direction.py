@@ -21,7 +21,15 @@ LAYERS: dict[str, set[str]] = {
     "core.settings": {"core.types", "core.errors"},
     "core.budget": {"core.types", "core.errors"},
     "core.decisions": {"core.types", "core.errors", "core.settings"},
-    "core.ports": {"core.types", "core.errors", "core.events", "core.budget", "core.settings"},
+    "core.graph": {"core.types", "core.errors"},
+    "core.ports": {
+        "core.types",
+        "core.errors",
+        "core.events",
+        "core.budget",
+        "core.settings",
+        "core.graph",
+    },
     "core.steps": {
         "core.types",
         "core.errors",
@@ -29,6 +37,7 @@ LAYERS: dict[str, set[str]] = {
         "core.budget",
         "core.settings",
         "core.decisions",
+        "core.graph",
         "core.ports",
     },
 }

@@ -76,3 +76,10 @@ def test_the_two_things_asked_about_do_not_conflict():
     question = "Was the river Tarn or the river Usk bridged first by the mayor at Harlow?"
     first = "At Harlow the first bridge of the mayor over the river Tarn is a long one of stone."
     assert not found(question, *pair(first, first.replace("Tarn", "Usk")))
+
+
+def test_two_places_of_one_name_do_not_conflict():
+    text = "Midway is an unincorporated community in Floyd County, Iowa, United States of America."
+    other = text.replace("Floyd", "White").replace("Iowa", "Arkansas")
+    titles = ("Midway, Floyd County, Iowa", "Midway, White County, Arkansas")
+    assert not found("In which country is the community of Midway?", *pair(text, other, titles))

@@ -69,6 +69,13 @@ VIEW = view_of(passage("Hello Love", "A record."), passage("The Girl Who Fell Do
             ),
         ),
         (
+            "Night Ferry is the third album by a singer-songwriter from what state?",
+            (
+                "Night Ferry is the third album by which singer-songwriter?",
+                "#1 is from what state?",
+            ),
+        ),
+        (
             "Which region is Corey Tay's city of birth located in?",
             ("What is the city of birth of Corey Tay?", "Which region is #1 located in?"),
         ),

@@ -19,7 +19,11 @@ from core.ports import (
     VerifyRequest,
     WriteQueryRequest,
 )
+from core.reasoning.extractive import bridge
+from core.reasoning.extractive.logistic import models
 from core.reasoning.extractive.reasoner import HANDLERS, ExtractiveReasoner
+from core.reasoning.extractive.relevance import passage_signals
+from core.reasoning.extractive.signals import signals
 from core.retrieval.textview import CorpusTextView
 from tests.reasoning.bag_view import WordTokens, bag_vectors, passage
 
@@ -176,3 +180,13 @@ def test_any_text_is_fine(question, held, previous):
         Allowance(),
     ).value
     assert written.nothing_missing or written.query not in previous
+
+
+def test_fitted_weights_are_of_the_signals_that_there_are():
+    case = reasoner().case(QUESTION, (FILM, ACTOR))
+    for model in models("verify").values():
+        assert set(model.weights) <= set(signals(case))
+    for told in passage_signals(case):
+        assert set(models("relevance")["passage"].weights) == set(told)
+    for _, features in bridge.mentions(case):
+        assert set(features) == set(bridge.weights())

@@ -242,7 +242,7 @@ def asked_of(words: tuple[str, ...], asked: int) -> Split | None:
         return None
     start, noun = head
     named = words[noun : asked - 1]
-    if named[-1] not in PEOPLE or words[start] not in DETERMINER:
+    if named[-1].split("-")[-1] not in PEOPLE or words[start] not in DETERMINER:
         return None
     turned = _turned(words, start, noun, asked - 1, asked - 2)
     if turned is None:

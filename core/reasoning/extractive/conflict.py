@@ -98,9 +98,23 @@ def _compare(scene: Scene, one: SentenceFeatures, other: SentenceFeatures) -> Co
     sides = ([t for left, _ in replaced for t in left], [t for _, right in replaced for t in right])
     if all(t.term in asked for side in sides for t in side):
         return None
+    if _told_apart(scene, (one.passage, other.passage), sides):
+        return None
     values = tuple((_shown(texts[0], left), _shown(texts[1], right)) for left, right in replaced)
     agreeing = 2 * equal / (len(a) + len(b) - sum(len(x) + len(y) for x, y in replaced))
     return Conflict(one, other, values, LEAST_STRENGTH + (1 - LEAST_STRENGTH) * agreeing)
+
+
+def _told_apart(
+    scene: Scene, passages: tuple[int, int], sides: tuple[list[Token], list[Token]]
+) -> bool:
+    """Whether the titles differ and a differing word is one of them: two things of one name."""
+    titles = [scene.passages[i].parse.title_terms for i in passages]
+    return titles[0] != titles[1] and any(
+        t.term in title and t.surface not in STOP_WORDS
+        for side, title in zip(sides, titles, strict=True)
+        for t in side
+    )
 
 
 def _tokens(scene: Scene, sentence: SentenceFeatures) -> list[Token]:

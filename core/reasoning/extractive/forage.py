@@ -250,7 +250,7 @@ def _unseen_names(notes: _Notes, scene: Scene) -> str:
 
 def _next_query(notes: _Notes, scene: Scene, entities: Sequence[_Entity]) -> str:
     """The best entities not ranked yet, and the residual: the question's words that none of the
-    passages which name them holds."""
+    passages which name them holds, or all its words where they hold them all."""
     chosen: list[_Entity] = []
     for entity in entities:
         parts = set(entity.key.split())
@@ -264,14 +264,10 @@ def _next_query(notes: _Notes, scene: Scene, entities: Sequence[_Entity]) -> str
     if not chosen:
         return ""
     covered = [scene.passages[e.source].covered for e in chosen]
-    residual = [
-        t.surface
-        for t in scene.tokens
-        if t.term in scene.terms
-        and t.surface not in _ASKING
-        and all(t.term not in c for c in covered)
-    ]
-    return " ".join([*(_flat(e.surface) for e in chosen), *dict.fromkeys(residual)])
+    asked = [t for t in scene.tokens if t.term in scene.terms and t.surface not in _ASKING]
+    residual = [t for t in asked if all(t.term not in c for c in covered)] or asked
+    names = [_flat(e.surface) for e in chosen]
+    return " ".join([*names, *dict.fromkeys(t.surface for t in residual)])
 
 
 def _draft(entities: Sequence[_Entity]) -> str:

@@ -49,7 +49,7 @@ PEOPLE = _set(
     woman player politician president king queen founder drummer guitarist wife husband spouse
     mother father son daughter brother sister performer painter character driver coach leader
     poet novelist screenwriter creator inventor mayor senator minister pianist bassist winner
-    star voice butler nurse teacher doctor architect mathematician physicist scientist
+    star voice butler songwriter nurse teacher doctor architect mathematician physicist scientist
     comedian model"""
 )
 EMPTY_NOUN = _set(

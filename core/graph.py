@@ -1,0 +1,111 @@
+"""The typed abstraction memory (TAM) as a run sees it: node types, and the port to it.
+
+A rooted, typed, acyclic graph over a corpus (StateRAG, section 2 of the seed): ROOT, TOPIC,
+RELATION and EVIDENCE nodes, several parents allowed, one EVIDENCE node a passage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Literal, Protocol
+
+from pydantic import Field
+
+from core.types import Access, Finite, Frozen, Scored, Unit
+
+NodeType = Literal["ROOT", "TOPIC", "RELATION", "EVIDENCE"]
+TypePair = tuple[NodeType, NodeType]
+ADMISSIBLE: frozenset[TypePair] = frozenset(
+    {
+        ("ROOT", "TOPIC"),
+        ("TOPIC", "TOPIC"),
+        ("TOPIC", "RELATION"),
+        ("RELATION", "RELATION"),
+        ("RELATION", "EVIDENCE"),
+    }
+)
+"""The only (parent, child) types that an edge may have."""
+
+
+class GraphEdge(Frozen):
+    """An edge, and how well its child meets a query.
+
+    ``lexical``: idf share of the query's terms in the child's routing text. ``dense``: cosine of
+    the query and the child. Both are None where the type pair is not admissible: refused
+    transitions are never scored.
+    """
+
+    parent: str
+    child: str
+    types: TypePair
+    lexical: Unit | None = None
+    dense: Annotated[float, Field(ge=-1.0, le=1.0)] | None = None
+
+
+class Expansion(Frozen):
+    """Recorded form of an expansion."""
+
+    edges: tuple[GraphEdge, ...]
+
+
+class PathFacts(Frozen):
+    """What the graph holds of a proposed path, from which alone it is judged.
+
+    ``types[i]`` is the type of the path's i-th node, None for a node that is not there;
+    ``edges[i]`` says whether the edge from node i to node i + 1 is there.
+    """
+
+    root: str
+    types: tuple[NodeType | None, ...]
+    edges: tuple[bool, ...]
+
+
+class RegionHit(Frozen):
+    """A passage of a region: ``score`` is its link weight and likeness to the query; ``lexical``
+    and ``dense`` are its own scores for the query."""
+
+    id: str
+    title: str
+    score: Finite
+    lexical: Finite | None = None
+    dense: Finite | None = None
+
+
+class Region(Frozen):
+    """Recorded form of a region; the passages' texts are in ``PassagesShown``."""
+
+    hits: tuple[RegionHit, ...]
+
+
+class AbstractionMemory(Protocol):
+    """The TAM of one corpus. Every method is a call of the port ``retriever``."""
+
+    @property
+    def digest(self) -> str:
+        """Digest of the graph: of its passages, its settings and its seed."""
+
+    @property
+    def root(self) -> str:
+        """Id of the ROOT node."""
+
+    def expand(self, query: str, parents: Sequence[str], access: Access) -> list[GraphEdge]:
+        """Every edge out of these nodes, in order of (parent, child). A child of which ``access``
+        allows no passage is left out.
+
+        Raises:
+            RetrieverError: the graph cannot answer (not built, stale).
+        """
+
+    def facts(self, path: Sequence[str], access: Access) -> PathFacts:
+        """What the graph holds of a path; nodes outside ``access`` count as not there."""
+
+    def texts(self, nodes: Sequence[str]) -> list[str]:
+        """The abstraction of each node, as a person reads it; empty for one that is not there."""
+
+    def region(self, node: str, query: str, width: int, access: Access) -> list[Scored]:
+        """The retrieval region of an EVIDENCE node: its own passage and up to ``width - 1``
+        others, best first by link weight and likeness to the query, ties by passage id.
+
+        Raises:
+            StaleIndex: there is no such EVIDENCE node, or ``access`` does not allow it.
+        """
