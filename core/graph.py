@@ -78,7 +78,8 @@ class Region(Frozen):
 
 
 class AbstractionMemory(Protocol):
-    """The TAM of one corpus. Every method is a call of the port ``retriever``."""
+    """The TAM of one corpus. Every method is a call of the port ``retriever``. The id of an
+    EVIDENCE node is its passage's id."""
 
     @property
     def digest(self) -> str:
@@ -99,8 +100,9 @@ class AbstractionMemory(Protocol):
     def facts(self, path: Sequence[str], access: Access) -> PathFacts:
         """What the graph holds of a path; nodes outside ``access`` count as not there."""
 
-    def texts(self, nodes: Sequence[str]) -> list[str]:
-        """The abstraction of each node, as a person reads it; empty for one that is not there."""
+    def texts(self, nodes: Sequence[str], access: Access) -> list[str]:
+        """The abstraction of each node, as a person reads it, drawn only from passages that
+        ``access`` allows; empty for one that is not there."""
 
     def region(self, node: str, query: str, width: int, access: Access) -> list[Scored]:
         """The retrieval region of an EVIDENCE node: its own passage and up to ``width - 1``
