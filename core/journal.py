@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import TypeAdapter
 
-from core import jsonl
+from core import collecting, jsonl
 from core.errors import BadInput, JournalError, Terminal
 from core.events import Origin, ParentStep, RunFinished, RunStarted, Step
 from core.types import CorpusRef, Count, Frozen, Usage
@@ -202,7 +202,8 @@ class Journal:
         texts = self._store.step_texts(self.workspace, run_id, after, limit)
         if not texts:
             self.run(run_id)
-        return _STEPS.validate_json(f"[{','.join(texts)}]")
+        with collecting.paused():
+            return _STEPS.validate_json(f"[{','.join(texts)}]")
 
     def run(self, run_id: str) -> RunRecord:
         """What is known of a run, deleted ones included.
