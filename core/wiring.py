@@ -97,11 +97,32 @@ class Workbench:
         api_key: str | None = None,
         api_base: str | None = None,
     ) -> Reasoner:
-        """The extractive reasoner over the index, or a language model through litellm."""
+        """Who does the language work over an index: ``extractive``, a language model as litellm
+        names it, or one for all tasks and others by task (``extractive, verify=openai/...``).
+
+        Raises:
+            BadInput: a model that cannot be used (no key, no such model, its server is down).
+        """
+        from core.reasoning.by_role import RoleReasoner, parse_choice
+
+        default, by_task = parse_choice(model)
+        made = {
+            name: self._reasoner(index, name, api_key, api_base)
+            for name in dict.fromkeys((default, *by_task.values()))
+        }
+        if not by_task:
+            return made[default]
+        return RoleReasoner({task: made[name] for task, name in by_task.items()}, made[default])
+
+    def _reasoner(
+        self, index: Index, model: str, api_key: str | None, api_base: str | None
+    ) -> Reasoner:
         if model == EXTRACTIVE:
             from core.reasoning.extractive.reasoner import ExtractiveReasoner
 
             return ExtractiveReasoner(index.text_view(), self.tokens)
+        from core.adapters.model_check import check_model
         from core.reasoning.llm.reasoner import LLMReasoner
 
+        check_model(model, api_key, api_base)
         return LLMReasoner.for_model(model, self.tokens, api_key, api_base)

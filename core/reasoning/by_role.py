@@ -1,4 +1,7 @@
-"""A reasoner per task: extractive navigation with a model for verifying, and the like."""
+"""A reasoner per task: extractive navigation with a model for verifying, and the like.
+
+Written ``extractive, verify=openai/gpt-4o-mini``: who does all tasks, then who does which instead.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ from core.settings import unknown_name
 class RoleReasoner:
     """Sends each task to the reasoner chosen for it, or to the default.
 
-    ``name`` is the one name of all of them, else ``mixed``; ``model`` lists their models.
+    ``name`` is the one name of all of them, else ``mixed``; ``model`` is the choice as written.
 
     Raises:
         BadInput: a task that does not exist; the nearest is offered.
@@ -47,9 +50,12 @@ class RoleReasoner:
 
     @property
     def model(self) -> str | None:
-        """The models in use, in order of the tasks, joined by ", "; None without any."""
-        models = dict.fromkeys(r.model for r in self._all() if r.model is not None)
-        return ", ".join(models) or None
+        """The choice as ``parse_choice`` reads it; the default's model where nothing differs."""
+        if not self._by_task:
+            return self._default.model
+        parts = [_label(self._default)]
+        parts += [f"{task}={_label(r)}" for task, r in sorted(self._by_task.items())]
+        return ", ".join(parts)
 
     def chosen(self, task: str) -> Reasoner:
         """Who does a task."""
@@ -65,3 +71,33 @@ class RoleReasoner:
 
     def _all(self) -> tuple[Reasoner, ...]:
         return tuple({id(r): r for r in map(self.chosen, TASKS)}.values())
+
+
+def parse_choice(text: str) -> tuple[str, dict[str, str]]:
+    """Who does all tasks, and who does which task instead, from ``a, verify=b, answer=c``.
+
+    Raises:
+        BadInput: an unknown task, one named twice, or not exactly one part without a task.
+    """
+    default: list[str] = []
+    by_task: dict[str, str] = {}
+    for part in text.split(","):
+        task, sign, model = (piece.strip() for piece in part.partition("="))
+        if not sign:
+            default.append(task)
+        elif task not in TASKS:
+            raise BadInput(unknown_name("task", task, TASKS))
+        elif task in by_task:
+            raise BadInput(f"The task {task} is given to two models; name it once.")
+        else:
+            by_task[task] = model
+    if len(default) != 1:
+        raise BadInput(
+            "Name one reasoner for all tasks, then others by task, such as "
+            "'extractive, verify=openai/gpt-4o-mini'."
+        )
+    return default[0], by_task
+
+
+def _label(reasoner: Reasoner) -> str:
+    return reasoner.model or reasoner.name

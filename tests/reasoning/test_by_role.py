@@ -2,7 +2,7 @@ import pytest
 
 from core.errors import BadInput, TaskUnsupported
 from core.ports import ANSWER, VERIFY, Allowance, CallContext
-from core.reasoning.by_role import RoleReasoner
+from core.reasoning.by_role import RoleReasoner, parse_choice
 from core.reasoning.llm.reasoner import LLMReasoner
 from core.reasoning.scripted import ScriptedReasoner
 from tests.reasoning.llm.samples import REQUESTS, FakeGateway, WordTokens, good_text
@@ -31,7 +31,24 @@ def test_names_and_models():
     assert RoleReasoner({}, silent).model is None
     mixed = RoleReasoner({"answer": model("answer"), "verify": model("verify")}, silent)
     assert mixed.name == "mixed"
-    assert mixed.model == "fake/verify, fake/answer"
+    assert mixed.model == "scripted, answer=fake/answer, verify=fake/verify"
+    default, by_task = parse_choice(mixed.model)
+    assert default == "scripted"
+    assert by_task == {"answer": "fake/answer", "verify": "fake/verify"}
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("extractive, verfy=openai/x", "verify"),
+        ("verify=openai/x", "one reasoner for all tasks"),
+        ("extractive, openai/x", "one reasoner for all tasks"),
+        ("extractive, verify=a, verify=b", "verify is given to two"),
+    ],
+)
+def test_a_choice_that_cannot_be_read_is_bad_input(text, says):
+    with pytest.raises(BadInput, match=says):
+        parse_choice(text)
 
 
 def test_an_unknown_task_is_bad_input():
