@@ -1,6 +1,6 @@
 """Home: what this is, ask a question, go on with a recent run."""
 
-from components import frame
+from components import frame, guard
 
 frame.head(
     "app.py",
@@ -18,4 +18,4 @@ def body() -> None:
     workspace.warm()
 
 
-body()
+guard.page(body)

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+import streamlit as st
+
+from components import paging
 from components.markup import chip, mono, number, passage, table
+from components.notices import empty
 from components.palette import GREY, PASSED, REFUSED, Sign
 from components.safe import esc, isolated
 from core.events import EvidenceChanged, Hit, PassagesShown, Retrieved, RunFinished, Step
 from core.types import Citation, Passage
 
+PAGE = 50
 HELD = Sign(PASSED.colour, "check_circle", "held")
 PRUNED = Sign(REFUSED.colour, "cancel", "pruned")
 DROPPED = Sign(GREY, "remove_circle", "removed")
@@ -76,14 +81,24 @@ def citations(steps: Sequence[Step]) -> tuple[Citation, ...]:
     return last.citations if isinstance(last, RunFinished) else ()
 
 
-def evidence_table(steps: Sequence[Step]) -> str:
-    """The lives of all passages as a table; below each its text, citations marked."""
+def evidence_table(found: Sequence[Life], cited: Sequence[Citation]) -> str:
+    """The lives of passages as a table; below each its text, citations marked."""
     spans: dict[str, list[tuple[int, int]]] = {}
-    for cited in citations(steps):
-        spans.setdefault(cited.passage_id, []).append((cited.start, cited.end))
-    rows = [_row(one, spans.get(one.id, [])) for one in lives(steps)]
+    for one in cited:
+        spans.setdefault(one.passage_id, []).append((one.start, one.end))
+    rows = [_row(one, spans.get(one.id, [])) for one in found]
     heads = ["", "Passage", "Rank", "Calibrated", "BM25", "Dense", "Came", "Went"]
     return table("Evidence and where it stands", heads, rows, numeric=(2, 3, 4, 5))
+
+
+def draw(steps: Sequence[Step], *, key: str) -> None:
+    """Every passage that the run met, a page at a time: held ones first."""
+    found = lives(steps)
+    if not found:
+        empty("article", "No evidence yet", "Passages appear with the first search.")
+        return
+    shown = paging.page(found, PAGE, key=key, noun="passage", order="held ones first")
+    st.html(evidence_table(shown, citations(steps)))
 
 
 def _row(one: Life, spans: list[tuple[int, int]]) -> list[str]:

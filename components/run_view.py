@@ -11,8 +11,10 @@ from components import (
     answer,
     belief_view,
     cursor,
+    evidence,
     ghosts,
     launch,
+    paging,
     prompts,
     run_head,
     session,
@@ -23,7 +25,6 @@ from components import (
     timeline,
 )
 from components.budget_meters import meters
-from components.evidence import evidence_table
 from components.gates import ledger, outcome
 from components.ghosts import Ghosts
 from components.notices import empty, notice
@@ -36,6 +37,8 @@ from core.settings import SystemSettings
 
 EVERY = 0.5
 """Seconds between two looks at a running run."""
+GATES = 20
+"""Decisions on one page of the gate ledger."""
 HEIGHT = 400
 """Least height of a panel; the style sheet lets panels fill the window."""
 
@@ -222,14 +225,16 @@ def _picture(shown: Shown) -> None:
         elif view == "gates":
             _gates(shown)
         elif view == "evidence":
-            _evidence(shown)
+            evidence.draw(shown.upto, key=session.EVIDENCE_PAGE)
         elif view == "answer":
             answer.draw(shown.upto, key="answer")
         elif view == "prompts":
-            prompts.draw(shown.upto)
+            prompts.draw(shown.upto, key=session.PROMPTS_PAGE)
         else:
             stops = story.stops(shown.upto, bool(session.get(session.EVERY_STEP)))
-            _, page = story.window(stops, shown.cursor)
+            first, page = story.window(stops, shown.cursor)
+            if len(page) < len(stops):
+                st.caption(story.count(shown.cursor + 1, len(stops), first, len(page)))
             st.html(story.narration(page, shown.cursor, shown.titles))
 
 
@@ -238,17 +243,12 @@ def _gates(shown: Shown) -> None:
     if not decided:
         empty("bolt", "No decision yet", "Gates appear with the first decision.")
         return
-    for step in reversed(decided[-story.PAGE :]):
+    shown_now = paging.page(
+        decided[::-1], GATES, key=session.GATES_PAGE, noun="decision", order="newest first"
+    )
+    for step in shown_now:
         ghost = shown.ghost.decisions.get(step.seq)
         st.html(f'<div class="ri-decision">{outcome(step, ghost)}</div>{ledger(step, ghost)}')
-
-
-def _evidence(shown: Shown) -> None:
-    table = evidence_table(shown.upto)
-    if table:
-        st.html(table)
-    else:
-        empty("article", "No evidence yet", "Passages appear with the first search.")
 
 
 def _rail(shown: Shown, hidden: frozenset[str]) -> None:

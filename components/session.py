@@ -27,6 +27,7 @@ CURSOR, SLIDER, FOLLOW, FOLLOWING, VIEW, RAIL, DIMENSION = (
     "run_rail",
     "run_dimension",
 )
+EVIDENCE_PAGE, GATES_PAGE, PROMPTS_PAGE = "page_evidence", "page_gates", "page_prompts"
 TIMELINE, STAGES, HISTORY = "run_timeline", "run_stages", "run_history"
 EVERY_STEP, ADVANCED, RUN_NOTICE = "run_every_step", "settings_advanced", "run_notice"
 OPENED = "run_opened"

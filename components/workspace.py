@@ -13,6 +13,7 @@ import os
 import re
 import secrets
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -54,30 +55,22 @@ def bench() -> Workbench:
 
 @st.cache_resource(show_spinner=False)
 def _bench(workspace: str) -> Workbench:
-    from core.wiring import Workbench
-
-    made = Workbench(workspace=workspace, embedder=_embedder(), tokens=_tokens())
+    made = replace(_models(), workspace=workspace)
     made.journal.recover()
     return made
 
 
 @st.cache_resource(show_spinner=False)
-def _embedder():  # type: ignore[no-untyped-def]
-    from core.adapters.embeddings import SentenceEmbedder
+def _models() -> Workbench:
+    """A workbench whose models all workspaces of this process share."""
+    from core.wiring import Workbench
 
-    return SentenceEmbedder()
-
-
-@st.cache_resource(show_spinner=False)
-def _tokens():  # type: ignore[no-untyped-def]
-    from core.adapters.tokens import MiniLMTokens
-
-    return MiniLMTokens()
+    return Workbench()
 
 
 @st.cache_resource(show_spinner=False)
 def warm() -> threading.Thread:
     """Load the embedding model in a thread, once a process; called when a page is painted."""
-    thread = threading.Thread(target=_embedder().load, name="warm-up", daemon=True)
+    thread = threading.Thread(target=_models().embedder.load, name="warm-up", daemon=True)
     thread.start()
     return thread

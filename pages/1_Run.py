@@ -1,6 +1,6 @@
 """Run: one question answered by one system, step by step, live or recorded."""
 
-from components import frame
+from components import frame, guard
 
 frame.head(
     "pages/1_Run.py",
@@ -16,4 +16,4 @@ def body() -> None:
     workspace.warm()
 
 
-body()
+guard.page(body)

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from components import frame
+from components import frame, guard
 
 frame.head(
     "pages/2_Runs.py",
@@ -21,4 +21,4 @@ def body() -> None:
         runs_exchange.draw(work.journal)
 
 
-body()
+guard.page(body)

@@ -1,6 +1,6 @@
 """Corpus: the documents that questions are asked over."""
 
-from components import frame
+from components import frame, guard
 
 frame.head(
     "pages/3_Corpus.py",
@@ -17,4 +17,4 @@ def body() -> None:
     workspace.warm()
 
 
-body()
+guard.page(body)

@@ -139,7 +139,7 @@ def test_every_passage_tells_why_it_came_and_why_it_went() -> None:
     assert gone.came[0] == 8
     assert gone.went == (13, "flagged as unhelpful")
     assert len(gone.hits) == 2, "found again, and not admitted"
-    table = evidence.evidence_table(STEPS)
+    table = evidence.evidence_table(evidence.lives(STEPS), evidence.citations(STEPS))
     assert "flagged as unhelpful" in table
     assert "Moon &lt;b&gt;film&lt;/b&gt;" in table
     assert "<mark>He married Jennifer Connelly" in table

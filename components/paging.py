@@ -1,0 +1,45 @@
+"""Long lists a page at a time, with a stated count: nothing is cut silently."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+import streamlit as st
+
+from components import session
+from components.safe import plural
+
+T = TypeVar("T")
+
+
+def page(items: Sequence[T], size: int, *, key: str, noun: str, order: str = "") -> Sequence[T]:
+    """The items of the page that is open; buttons to the others where there are more than fit.
+
+    ``order`` says how they are sorted ("newest first"). Call it where the count shall stand.
+    """
+    total = len(items)
+    if total <= size:
+        session.put(key, 1)
+        return items
+    first = (number(key, total, size) - 1) * size
+    shown = items[first : first + size]
+    with st.container(
+        horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
+    ):
+        st.caption(stated(first, len(shown), total, noun, order))
+        st.pagination(-(-total // size), key=key)
+    return shown
+
+
+def number(key: str, total: int, size: int) -> int:
+    """The page that is open, kept within what there is."""
+    now = min(max(1, int(session.get(key, 1))), max(1, -(-total // size)))
+    session.put(key, now)
+    return now
+
+
+def stated(first: int, shown: int, total: int, noun: str, order: str = "") -> str:
+    """``1 to 15 of 40 runs, newest first``."""
+    text = f"{first + 1:,} to {first + shown:,} of {plural(total, noun)}"
+    return f"{text}, {order}" if order else text
