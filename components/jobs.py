@@ -103,6 +103,10 @@ def phase_text(progress: Progress | None) -> tuple[float, str]:
         "embedding": "Embedding texts",
         "storing": "Storing vectors",
         "calibrating": "Calibrating scores",
+        "linking": "Abstraction memory: reading names",
+        "grouping": "Abstraction memory: grouping passages",
+        "weighing": "Abstraction memory: linking passages",
+        "abstracting": "Abstraction memory: writing abstractions",
     }[progress.phase]
     share = progress.done / progress.total if progress.total else 1.0
     text = f"{words}: {progress.done:,} of {progress.total:,}"

@@ -80,13 +80,17 @@ class Workbench:
         api_key: str | None = None,
         api_base: str | None = None,
     ) -> Deps:
-        """Ports for runs over an open index."""
+        """Ports for runs over an open index. Its abstraction memory is built when it is first
+        asked for."""
+        from core.systems.staterag.tam_graph import IndexGraph
+
         return Deps(
             retriever=index.retriever(),
             reasoner=self.reasoner(index, model, api_key, api_base),
             tokens=self.tokens,
             clock=self.clock,
             reranker=self.reranker,
+            graph=IndexGraph.of(index),
             access=access or Access(),
         )
 

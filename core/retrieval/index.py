@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
@@ -45,6 +46,8 @@ class Index:
         self._queries: OrderedDict[str, FloatArray] = OrderedDict()
         self._masks: OrderedDict[Access, Mask] = OrderedDict()
         self._store: VectorStore | None = None
+        self.companions: dict[str, Any] = {}
+        """What others derive from this index and keep as long as it is open."""
         try:
             self._passages = read_passages(folder)
             self.table = VectorTable.open(folder / "vectors")

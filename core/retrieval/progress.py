@@ -9,13 +9,24 @@ from typing import Literal
 
 from core.errors import RunCancelled
 
-Phase = Literal["reading", "embedding", "storing", "calibrating"]
+Phase = Literal[
+    "reading",
+    "embedding",
+    "storing",
+    "calibrating",
+    "linking",
+    "grouping",
+    "weighing",
+    "abstracting",
+]
+"""The last four are those of the abstraction memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """``done`` of ``total`` items of a phase (files, texts, vectors, queries); ``rate`` in items
-    a second, and ``seconds_remaining`` of the phase, once something is done."""
+    """``done`` of ``total`` items of a phase (files, texts, vectors, queries,
+    passages); ``rate`` in items a second, and ``seconds_remaining`` of the phase, once something
+    is done."""
 
     phase: Phase
     done: int
