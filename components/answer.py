@@ -29,8 +29,9 @@ def passages_of(steps: Sequence[Step]) -> dict[str, Passage]:
     return {p.id: p for s in steps if isinstance(s.event, PassagesShown) for p in s.event.passages}
 
 
-def draw(steps: Sequence[Step], *, key: str) -> None:
-    """Show the outcome, or what will be here when there is none yet."""
+def draw(steps: Sequence[Step], *, key: str, quotes: bool = True) -> None:
+    """Show the outcome, or what will be here when there is none yet; with ``quotes`` the citations
+    below it."""
     last = steps[-1].event
     if not isinstance(last, RunFinished):
         empty("hourglass_top", "No answer yet", "The answer and its citations appear here.")
@@ -48,9 +49,10 @@ def draw(steps: Sequence[Step], *, key: str) -> None:
         f'<span class="ri-dim">{isolated(last.reason)}</span></div>'
         + (f'<p class="ri-dim">{esc(then)}</p>' if then else "")
     )
-    known = passages_of(steps)
-    for number, cited in enumerate(last.citations, 1):
-        _citation(number, cited, known, key)
+    if quotes:
+        known = passages_of(steps)
+        for number, cited in enumerate(last.citations, 1):
+            _citation(number, cited, known, key)
 
 
 def _citation(number: int, cited: Citation, known: Mapping[str, Passage], key: str) -> None:

@@ -14,7 +14,10 @@ from components.markup import icon
 from components.safe import esc
 from components.session import link
 
-_STYLE = Path(__file__).with_name("style.css")
+_STYLES = (
+    Path(__file__).with_name("style.css"),
+    Path(__file__).with_name("systems.css"),
+)
 _ICON = Path(__file__).parent / "front" / "icon.svg"
 """A file of ours: an emoji or a Material icon here would be fetched from elsewhere."""
 
@@ -47,7 +50,8 @@ def head(path: str, purpose: str, *, heading: str | None = None) -> None:
         initial_sidebar_state="collapsed",
         menu_items={"About": None, "Get help": None, "Report a bug": None},
     )
-    st.html(_STYLE)
+    for style in _STYLES:
+        st.html(style)
     with st.container(
         horizontal=True, vertical_alignment="center", gap="small", key="ri_nav", wrap=True
     ):

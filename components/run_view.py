@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import streamlit as st
 
 from components import (
-    answer,
     belief_view,
     cursor,
     evidence,
@@ -22,6 +21,7 @@ from components import (
     stages,
     step_detail,
     story,
+    system_views,
     timeline,
 )
 from components.budget_meters import meters
@@ -186,6 +186,7 @@ def _timeline(shown: Shown, stops: Sequence[Step]) -> None:
 
 VIEWS = {
     "belief": ("Belief", "psychology"),
+    **{name: (view.title, view.icon) for name, view in system_views.VIEWS.items()},
     "gates": ("Gates", "bolt"),
     "evidence": ("Evidence", "article"),
     "answer": ("Answer", "verified"),
@@ -197,7 +198,12 @@ VIEWS = {
 def _views(shown: Shown) -> list[str]:
     kinds = {type(s.event) for s in shown.steps}
     needs = {"belief": BeliefUpdated, "gates": Decided, "prompts": ModelCalled}
-    return [v for v in VIEWS if v not in needs or needs[v] in kinds]
+    own = system_views.of(shown.system)
+    return [
+        v
+        for v in VIEWS
+        if (v in own if v in system_views.VIEWS else v not in needs or needs[v] in kinds)
+    ]
 
 
 def _picture(shown: Shown) -> None:
@@ -211,7 +217,9 @@ def _picture(shown: Shown) -> None:
         required=True,
         persist_state="session",
         label_visibility="collapsed",
-        format_func=lambda name: f":material/{VIEWS[name][1]}: {VIEWS[name][0]}",
+        format_func=lambda name: (
+            f":material/{VIEWS[name][1]}: {VIEWS[name][0]}" if len(views) < 7 else VIEWS[name][0]
+        ),
     )
     with st.container(height=HEIGHT, border=False, key=f"ri_picture_{view}"):
         if view == "belief":
@@ -226,8 +234,10 @@ def _picture(shown: Shown) -> None:
             _gates(shown)
         elif view == "evidence":
             evidence.draw(shown.upto, key=session.EVIDENCE_PAGE)
+        elif view in system_views.VIEWS:
+            system_views.VIEWS[view].draw(shown)
         elif view == "answer":
-            answer.draw(shown.upto, key="answer")
+            system_views.answered(shown)
         elif view == "prompts":
             prompts.draw(shown.upto, key=session.PROMPTS_PAGE)
         else:

@@ -29,6 +29,7 @@ CURSOR, SLIDER, FOLLOW, FOLLOWING, VIEW, RAIL, DIMENSION = (
 )
 EVIDENCE_PAGE, GATES_PAGE, PROMPTS_PAGE = "page_evidence", "page_gates", "page_prompts"
 TIMELINE, STAGES, HISTORY = "run_timeline", "run_stages", "run_history"
+FORAGE, CYCLES = "run_forage", "run_cycles"
 EVERY_STEP, ADVANCED, RUN_NOTICE = "run_every_step", "settings_advanced", "run_notice"
 OPENED = "run_opened"
 SETTINGS_OF, BASE = "settings_of", "settings_base"

@@ -78,6 +78,11 @@ def _arrow(a: int, b: int, middle: float) -> str:
     x1, x2 = PITCH * a + PITCH / 2, PITCH * b + PITCH / 2
     if b == a + 1:
         return f"M{x1 + half:g} {middle:g} L{x2 - half:g} {middle:g}"
+    if a == b:
+        low, deep = middle + tall, middle + tall + 2 * LIFT
+        return (
+            f"M{x1 + 17:g} {low:g} C{x1 + 24:g} {deep:g} {x1 - 24:g} {deep:g} {x1 - 17:g} {low:g}"
+        )
     side = -1 if b > a else 1
     spread = min(11 * abs(b - a), 38)
     start, end = x1 + (spread if b > a else -spread), x2 + (-spread if b > a else spread)

@@ -147,8 +147,19 @@ def _belief(x: e.BeliefUpdated, _: Titles) -> str:
     return f"The belief in {most} {at}; answerable {x.p_ans:.2f}, worth retrieving {x.p_flip:.2f}."
 
 
+_TO = {
+    "turn": "take another turn",
+    "hop": "take the next hop",
+    "chain": "go hop by hop",
+    "undecomposed": "take the question as one hop",
+    "exhausted": "stop for want of budget",
+}
+"""Outcomes that are no verbs, as what was decided to do."""
+
+
 def _decided(x: e.Decided, _: Titles) -> str:
-    return f"Decided to {plain(x.outcome)}: {plain(x.reason, 160)}"
+    what = _TO.get(x.outcome) or plain(x.outcome.replace("_", " "))
+    return f"Decided to {what}: {plain(x.reason, 160)}"
 
 
 def _explored(x: e.PathExplored, _: Titles) -> str:
@@ -166,10 +177,24 @@ def _path(x: e.PathCommitted, _: Titles) -> str:
     return f"A path of {_count(len(x.path), 'node')} is committed; its region holds {region}."
 
 
+TROUBLE = {
+    "malformed": "the reply holds no action",
+    "empty_argument": "the action has no argument",
+    "disallowed": "this action is not available here",
+    "unknown_passage": "no listed passage has this name",
+    "ambiguous_passage": "the name fits several passages",
+    "repeated_query": "this was asked before",
+    "repeated_read": "it was read before",
+}
+"""What can be wrong with an action of a forage turn, by its code."""
+
+
 def _forage(x: e.ForageTurn, _: Titles) -> str:
     done = f"{plain(x.action)} {_quoted(x.argument)}" if x.argument else plain(x.action)
-    wrong = f" was refused: {plain(x.error)}" if x.error else ""
-    return f"Turn {x.turn}: {done}{wrong}."
+    if not x.error:
+        return f"Turn {x.turn}: {done}."
+    wrong = TROUBLE.get(x.error, f"it failed ({plain(x.error.replace('_', ' '))})")
+    return f"Turn {x.turn}: {done}{': ' if done else ''}{wrong}."
 
 
 def _hop(x: e.HopResolved, _: Titles) -> str:
