@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from components import session
-from components.corpus_upload import chunk_list, verdict_table
+from components import paging, session
+from components.corpus_upload import Judged, chunk_list, verdict_table
 from components.jobs import jobs
 from components.markup import facts, mono
 from components.notices import empty, error
@@ -43,16 +43,8 @@ def documents(library: Library, summary: CorpusSummary, index: Index) -> None:
     if not found:
         empty("filter_alt_off", "No document matches", "Loosen the filter above.")
         return
-    pages = -(-len(found) // PAGE)
-    page = min(int(session.get(session.CORPUS_PAGE, 1)), pages)
-    session.put(session.CORPUS_PAGE, page)
-    first = (page - 1) * PAGE
-    shown = found[first : first + PAGE]
-    st.caption(f"{first + 1:,} to {first + len(shown):,} of {plural(len(found), 'document')}")
-    for one in shown:
+    for one in paging.page(found, PAGE, key=session.CORPUS_PAGE, noun="document", always=True):
         _row(one)
-    if pages > 1:
-        st.pagination(pages, key=session.CORPUS_PAGE)
 
 
 def _matches(entry: DocumentEntry, text: str) -> bool:
@@ -163,7 +155,10 @@ def health(summary: CorpusSummary, index: Index) -> None:
             )
         )
     _values(summary)
-    verdicts = [entry.verdict for entry in manifest.files]
+    verdicts = [
+        Judged(v.file, v.file, v.status, v.reason, v.documents)
+        for v in (entry.verdict for entry in manifest.files)
+    ]
     counts = Counter(v.status for v in verdicts)
     st.caption(
         f"{plural(counts['indexed'], 'file')} indexed, {counts['warning']} with a warning, "
@@ -171,9 +166,8 @@ def health(summary: CorpusSummary, index: Index) -> None:
     )
     odd = [v for v in verdicts if v.status != "indexed"]
     if odd:
-        st.html(verdict_table(odd[:500]))
-        if len(odd) > 500:
-            st.caption(f"The first 500 of {len(odd):,} are shown.")
+        shown = paging.page(odd, 100, key=session.CORPUS_FILES_PAGE, noun="such file")
+        st.html(verdict_table(shown, words={"skipped": "skipped"}))
 
 
 def _values(summary: CorpusSummary) -> None:

@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import streamlit as st
 
-from components import session
+from components import paging, session
 from components.jobs import jobs
-from components.markup import chip, facts, table
+from components.markup import chip, facts, mono, table
 from components.notices import empty, error
-from components.palette import PASSED, REFUSED, WARNING, Sign
-from components.safe import esc, isolated, visible
+from components.palette import BLUE, GREY, PASSED, REFUSED, WARNING, Sign
+from components.safe import esc, isolated, plural, visible
 from core.errors import BadInput
 from core.retrieval.chunking import chunk, words
 from core.retrieval.library import Library
 from core.retrieval.loading import Document, FileVerdict, load, scan
+from core.retrieval.names import printable
 from core.retrieval.parsing import SECONDS, Parser
+from core.retrieval.uploads import placed
 from core.types import Passage
 
 CHUNKS_SHOWN = 60
+FILES_SHOWN = 100
 VERDICTS = {
     "indexed": Sign(PASSED.colour, "check_circle", "will be indexed"),
     "warning": Sign(WARNING.colour, "warning", "with a warning"),
     "skipped": Sign(REFUSED.colour, "cancel", "will be skipped"),
+    "metadata": Sign(BLUE, "label", "metadata"),
+    "twice": Sign(GREY, "content_copy", "given twice"),
 }
 METADATA_HELP = (
     "A file named metadata.csv with the columns document, title, source_tier, date, superseded_by, "
@@ -35,10 +41,22 @@ METADATA_HELP = (
 
 
 @dataclass(frozen=True, slots=True)
-class Preview:
-    """What indexing would make of files: verdicts, documents, and their passages."""
+class Judged:
+    """One file with what becomes of it: ``status`` is a key of ``VERDICTS``; ``kept`` is the safe
+    name it is kept under."""
 
-    verdicts: tuple[FileVerdict, ...]
+    file: str
+    kept: str
+    status: str
+    reason: str = ""
+    documents: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What indexing would make of files: a verdict for each, documents, and their passages."""
+
+    verdicts: tuple[Judged, ...]
     documents: tuple[Document, ...]
     passages: dict[str, list[Passage]]
 
@@ -50,20 +68,43 @@ def preview(files: tuple[tuple[str, bytes], ...]) -> Preview:
     Raises:
         BadInput: too many or too large files.
     """
-    verdicts: list[FileVerdict] = []
     documents: list[Document] = []
     with tempfile.TemporaryDirectory() as place:
         library = Library(Path(place), "preview", bundled=Path(place) / "none")
         library.add_files("preview", files)
-        sources = Path(place) / "workspaces" / "preview" / "corpora" / "preview" / "sources"
-        folder = scan(sources)
-        verdicts += folder.skipped
+        folder = scan(Path(place) / "workspaces" / "preview" / "corpora" / "preview" / "sources")
+        verdicts = {v.file: v for v in folder.skipped}
         with Parser(SECONDS) as parser:
             for source in folder.files:
                 loaded = load(source, folder, parser)
-                verdicts.append(loaded.verdict)
+                verdicts[printable(source.name)] = loaded.verdict
                 documents += loaded.documents
-    return Preview(tuple(verdicts), tuple(documents), {d.id: chunk(d) for d in documents})
+    return Preview(
+        tuple(_judged(files, verdicts, len(folder.sidecar.rows))),
+        tuple(documents),
+        {d.id: chunk(d) for d in documents},
+    )
+
+
+def _judged(
+    files: Sequence[tuple[str, bytes]], verdicts: Mapping[str, FileVerdict], rows: int
+) -> Iterator[Judged]:
+    """A verdict for every file in the order they were given, whatever it is kept as."""
+    seen: set[str] = set()
+    for (file, _), kept in zip(files, placed(files), strict=True):
+        verdict = verdicts.get(printable(kept))
+        if kept in seen:
+            yield Judged(file, kept, "twice", "the same file was given before; it counts once")
+        elif kept == "metadata.csv":
+            reason = f"it describes {plural(rows, 'document')}"
+            wrong = verdict.reason if verdict else ""
+            status = "warning" if wrong else "metadata"
+            yield Judged(file, kept, status, "; ".join(filter(None, (reason, wrong))))
+        elif verdict is None:
+            yield Judged(file, kept, "skipped", "it is not a document")
+        else:
+            yield Judged(file, kept, verdict.status, verdict.reason, verdict.documents)
+        seen.add(kept)
 
 
 def draw(library: Library, target: str | None) -> None:
@@ -97,8 +138,9 @@ def draw(library: Library, target: str | None) -> None:
     except BadInput as problem:
         error(problem.message)
         return
-    usable = sum(v.status != "skipped" for v in seen.verdicts)
-    st.html(verdict_table(seen.verdicts, seen.passages))
+    usable = sum(bool(v.documents) for v in seen.verdicts)
+    shown = paging.page(seen.verdicts, FILES_SHOWN, key=session.CORPUS_FILES_PAGE, noun="file")
+    st.html(verdict_table(shown, seen.passages))
     st.button(
         f"Add and index {usable} of {len(seen.verdicts)} files",
         type="primary",
@@ -126,27 +168,27 @@ def _add(library: Library, given: Sequence[tuple[str, bytes]]) -> None:
 
 
 def verdict_table(
-    verdicts: Sequence[FileVerdict], passages: dict[str, list[Passage]] | None = None
+    verdicts: Sequence[Judged],
+    passages: Mapping[str, Sequence[Passage]] | None = None,
+    words: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
-    """Every file with what becomes of it and why."""
+    """Every file with what becomes of it and why; ``passages`` by document, where they are known.
+    ``words`` replaces those of ``VERDICTS``."""
     rows = []
-    for verdict in verdicts:
-        made = sum(len(passages.get(d, [])) for d in verdict.documents) if passages else 0
-        rows.append(
-            [
-                chip(VERDICTS[verdict.status]),
-                isolated(verdict.file),
-                isolated(verdict.reason) or '<span class="ri-dim">–</span>',
-                f'<span class="ri-num">{len(verdict.documents)}</span>',
-                f'<span class="ri-num">{made}</span>' if passages is not None else "–",
-            ]
-        )
-    return table(
-        "Verdict for each file",
-        ["Verdict", "File", "Reason", "Documents", "Passages"],
-        rows,
-        numeric=(3, 4),
-    )
+    for one in verdicts:
+        kept = "" if one.kept == one.file else f'<div class="ri-dim">kept as {mono(one.kept)}</div>'
+        cells = [
+            chip(VERDICTS[one.status], words.get(one.status)),
+            isolated(one.file) + kept,
+            isolated(one.reason) or '<span class="ri-dim">–</span>',
+            f'<span class="ri-num">{len(one.documents)}</span>',
+        ]
+        if passages is not None:
+            made = sum(len(passages.get(d, ())) for d in one.documents)
+            cells.append(f'<span class="ri-num">{made}</span>')
+        rows.append(cells)
+    heads = ["Verdict", "File", "Reason", "Documents", "Passages"]
+    return table("Verdict for each file", heads[: 4 + (passages is not None)], rows, numeric=(3, 4))
 
 
 def _chunks(seen: Preview) -> None:

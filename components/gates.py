@@ -31,7 +31,7 @@ def _whole(gate: Gate) -> bool:
 
 def _short(value: float, whole: bool) -> str:
     text = f"{value:,.0f}" if whole else f"{value:.4f}"
-    return text.replace("-", "−")
+    return (text.removeprefix("-") if not float(text.replace(",", "")) else text).replace("-", "−")
 
 
 def track(gate: Gate, ghost: float | None = None) -> str:

@@ -13,14 +13,19 @@ from components.safe import plural
 T = TypeVar("T")
 
 
-def page(items: Sequence[T], size: int, *, key: str, noun: str, order: str = "") -> Sequence[T]:
-    """The items of the page that is open; buttons to the others where there are more than fit.
+def page(
+    items: Sequence[T], size: int, *, key: str, noun: str, order: str = "", always: bool = False
+) -> Sequence[T]:
+    """The items of the page that is open; where there are more than fit, how many there are and
+    buttons to the other pages. ``always``: the count also where they fit.
 
     ``order`` says how they are sorted ("newest first"). Call it where the count shall stand.
     """
     total = len(items)
     if total <= size:
         session.put(key, 1)
+        if always:
+            st.caption(stated(0, total, total, noun, order))
         return items
     first = (number(key, total, size) - 1) * size
     shown = items[first : first + size]

@@ -37,9 +37,11 @@ def draw(
     ):
         st.page_link(RUN, label="New question", icon=":material/add:", query_params=session.link())
         if record.status == "running":
+            stopping = launch.launcher().pool.is_stopping(record.run_id)
             st.button(
-                "Stop run",
-                icon=":material/stop:",
+                "Stopping" if stopping else "Stop run",
+                icon=":material/hourglass_top:" if stopping else ":material/stop:",
+                disabled=stopping,
                 key="run_stop",
                 type="primary",
                 shortcut="Alt+S",

@@ -34,12 +34,7 @@ def draw() -> None:
     try:
         work.journal.run(run_id)
     except BadInput as problem:
-        error(problem.message)
-        empty(
-            "search_off",
-            "This run is not here",
-            "It may belong to another workspace, or it was deleted for good.",
-        )
+        error(f"{problem.message} It may belong to another workspace, or was deleted for good.")
         _new(work)
         return
     run_view.draw(work.journal, run_id)
@@ -111,9 +106,11 @@ def _preparing(preparing: launch.Launch) -> None:
     else:
         st.caption("The first run after a start takes a few seconds longer.")
     st.button(
-        "Stop run",
+        "Stopping" if preparing.stopping else "Stop run",
         icon=":material/stop:",
         key="prepare_stop",
+        shortcut="Alt+S",
+        disabled=preparing.stopping,
         on_click=launch.stop,
         args=(preparing.key,),
     )

@@ -134,7 +134,7 @@ def _nothing(journal: Journal, chosen: RunFilter) -> None:
 
 
 def _row(journal: Journal, record: RunRecord, versions: Mapping[str, str]) -> None:
-    with st.container(border=True, gap="xsmall"):
+    with st.container(border=True, gap="xsmall", key=f"ri_run_{record.run_id}"):
         words, actions = st.columns([4.2, 1], gap="small", vertical_alignment="center")
         with words:
             st.html(_words(record, versions))

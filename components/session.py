@@ -65,6 +65,7 @@ CORPUS_PAGE, CORPUS_DOCUMENT, CORPUS_FILTER, CORPUS_ROUND = (
     "corpus_round",
 )
 CORPUS_CHANNEL, CORPUS_HITS = "corpus_channel", "corpus_hits"
+CORPUS_FILES_PAGE = "corpus_files_page"
 _OVERRIDES = "settings_changed"
 
 # URL parameters.

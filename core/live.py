@@ -108,6 +108,11 @@ class RunPool:
             live.cancel.set()
         return live is not None
 
+    def is_stopping(self, run_id: str) -> bool:
+        """Whether it was told to stop and is still at its last step."""
+        live = self._live.get(run_id)
+        return live is not None and live.cancel.is_set()
+
     def is_active(self, run_id: str) -> bool:
         """Whether this process is running it; False once its last step is in the journal."""
         return run_id in self._live

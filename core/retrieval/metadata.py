@@ -11,7 +11,7 @@ import regex
 
 from core.errors import BadInput
 from core.retrieval.decoding import decode, whole_characters
-from core.retrieval.names import printable
+from core.retrieval.names import document_id, printable
 from core.types import Frozen, Metadata
 
 MAX_VALUE = 500
@@ -118,8 +118,9 @@ def csv_rows(text: str) -> list[tuple[int, dict[str, str]]]:
 def read_sidecar(path: Path, names: Collection[str]) -> Sidecar:
     """Read ``metadata.csv``: joined to files by name, never by position.
 
-    ``names`` are the corpus's files, relative to its top; a row may leave out ``docs/``. A row
-    that names no file, or a file for the second time, is reported and not used.
+    ``names`` are the corpus's files, relative to its top. A row may leave out ``docs/``, and may
+    name an uploaded file as it was called before it got a safe name. A row that names no file,
+    or a file for the second time, is reported and not used.
     """
     try:
         text, _ = decode(path.read_bytes())
@@ -137,7 +138,8 @@ def read_sidecar(path: Path, names: Collection[str]) -> Sidecar:
     for line, cells in rows:
         name = cells.get(column, "").strip().replace("\\", "/").removeprefix("./")
         file, sign, record = name.partition("#")
-        file = file if file in names else f"docs/{file}"
+        ways = (file, f"docs/{file}", document_id(file))
+        file = next((way for way in ways if way in names), file)
         key = f"{file}{sign}{record}"
         if file not in names:
             unknown.append(str(line))

@@ -16,8 +16,18 @@ MAX_FILES = 2_000
 def named(files: Iterable[tuple[str, bytes]]) -> dict[str, bytes]:
     """Contents by the name that each file is kept under.
 
+    Raises:
+        BadInput: as ``placed``.
+    """
+    given = list(files)
+    return dict(zip(placed(given), (content for _, content in given), strict=True))
+
+
+def placed(files: Iterable[tuple[str, bytes]]) -> tuple[str, ...]:
+    """The name that each file is kept under, in their order.
+
     Two different files of one name are told apart by a mark of their content, also where the
-    names differ in case only; equal ones count once.
+    names differ in case only; equal ones get one name.
 
     Raises:
         BadInput: more than ``MAX_FILES`` files, or one larger than ``MAX_BYTES``.
@@ -26,13 +36,15 @@ def named(files: Iterable[tuple[str, bytes]]) -> dict[str, bytes]:
     if len(given) > MAX_FILES:
         raise BadInput(f"At most {MAX_FILES:,} files can be added at once.")
     chosen: dict[str, bytes] = {}
+    names = []
     for file, content in given:
         if len(content) > MAX_BYTES:
             raise BadInput(
                 f"{printable(file)} is larger than {MAX_BYTES // 1_000_000} MB; split it."
             )
-        chosen[_free(_kept_as(file), content, chosen)] = content
-    return chosen
+        names.append(_free(_kept_as(file), content, chosen))
+        chosen[names[-1]] = content
+    return tuple(names)
 
 
 def _kept_as(file: str) -> str:

@@ -90,7 +90,12 @@ def test_health_tells_what_was_skipped_and_why(page: Open, indexed: FakeBench) -
 def test_every_file_has_a_verdict_before_anything_is_indexed(page: Open, bench: FakeBench) -> None:
     seen = corpus_upload.preview(FILES)
     by_status = {v.status: v for v in seen.verdicts}
-    assert sorted(v.status for v in seen.verdicts) == ["indexed"] * 3 + ["skipped"] * 3
+    assert [v.file for v in seen.verdicts] == [name for name, _ in FILES]
+    assert sorted(v.status for v in seen.verdicts) == [
+        *["indexed"] * 3,
+        "metadata",
+        *["skipped"] * 3,
+    ]
     assert by_status["skipped"].reason
     assert all(".." not in d.id for d in seen.documents)
     table = corpus_upload.verdict_table(seen.verdicts, seen.passages)
@@ -148,3 +153,26 @@ def test_terms_that_matched_are_named_rarest_first() -> None:
     assert [m.term for m in found][-1] == "the"
     assert {m.term: m.count for m in found}["the"] == 2
     assert corpus_search.spans("the keeper", "The keeper") == [(4, 10)]
+
+
+def test_every_given_file_is_judged_under_its_own_name_whatever_it_is_kept_as() -> None:
+    files = (
+        ("a/notes.md", b"# Lamp\n\nThe lamp."),
+        ("b/notes.md", b"# Reef\n\nThe reef."),
+        ("notes.md", b"# One\n\nOne."),
+        ("notes.md", b"# Two\n\nTwo."),
+        ("notes.md", b"# One\n\nOne."),
+        ("<i>x</i>.txt", b"Tides."),
+        ("metadata.csv", b"document,date\n<i>x</i>.txt,2024-01-02\nnobody.txt,2024-01-03\n"),
+    )
+    seen = corpus_upload.preview(files)
+    assert [v.file for v in seen.verdicts] == [name for name, _ in files]
+    assert [v.status for v in seen.verdicts] == [*["indexed"] * 4, "twice", "indexed", "warning"]
+    assert len({v.kept for v in seen.verdicts}) == 6
+    assert "it describes 1 document" in seen.verdicts[-1].reason
+    assert "no file here is named by line 3" in seen.verdicts[-1].reason
+    described = next(d for d in seen.documents if d.id == seen.verdicts[5].kept)
+    assert described.metadata.date == "2024-01-02"
+    table = corpus_upload.verdict_table(seen.verdicts, seen.passages)
+    assert "&lt;i&gt;x&lt;/i&gt;.txt" in table
+    assert "kept as" in table

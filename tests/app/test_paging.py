@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from benchmarks.long_run import lengthened
 from components import paging, prompts, session
-from core.events import Called, ModelCalled
+from core.events import ModelCalled
 from tests.app.bench import FakeBench
 from tests.app.conftest import RUN, Open, html
 from tests.app.recorded import record
