@@ -7,7 +7,7 @@ a recorded ``Decided.inputs`` is enough to decide again under other settings (``
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -76,7 +76,9 @@ class Decider(Generic[Inputs, Settings]):
     """A named pure decision of one system.
 
     An outcome that ends with a blank is the beginning of many: what follows names what was
-    chosen, so that a replay tells one choice from another.
+    chosen, so that a replay tells one choice from another. After one of ``terminal_outcomes`` no
+    decision follows; after one of ``final_outcomes`` only such as it determines, and the run ends
+    with nothing further fetched but the answer.
     """
 
     name: str
@@ -85,12 +87,15 @@ class Decider(Generic[Inputs, Settings]):
     outcomes: tuple[str, ...]
     terminal_outcomes: frozenset[str]
     card: Card
+    final_outcomes: frozenset[str] = frozenset()
 
     def declares(self, outcome: str) -> bool:
         """Whether it may come to this outcome."""
-        return any(
-            outcome.startswith(o) if o.endswith(" ") else outcome == o for o in self.outcomes
-        )
+        return _among(outcome, self.outcomes)
+
+    def ends(self, outcome: str) -> bool:
+        """Whether a run ends by this outcome."""
+        return _among(outcome, self.terminal_outcomes | self.final_outcomes)
 
     def __call__(self, inputs: Inputs, settings: Settings) -> Decision:
         """Decide in a live run.
@@ -102,6 +107,10 @@ class Decider(Generic[Inputs, Settings]):
         if isinstance(decision, Undetermined):
             raise RuntimeError(f"{self.name} is undetermined in a live run: {decision.missing}")
         return decision
+
+
+def _among(outcome: str, declared: Iterable[str]) -> bool:
+    return any(outcome.startswith(o) if o.endswith(" ") else outcome == o for o in declared)
 
 
 _DECIDERS: dict[str, Decider[Any, Any]] = {}

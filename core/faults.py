@@ -6,7 +6,7 @@ Each strike leaves a ``FaultInjected`` notice, which is journaled beside the cal
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -26,6 +26,7 @@ from core.errors import (
     StaleIndex,
 )
 from core.events import FaultInjected, Step
+from core.graph import AbstractionMemory, GraphEdge, PathFacts
 from core.ports import (
     Allowance,
     CallContext,
@@ -152,8 +153,14 @@ class Fault:
             )
 
     def strikes_silently(self, system: System) -> bool:
-        """Whether it strikes inside the controller, in a stage that calls no port."""
-        silent = {node.name for node in system.stages if not node.calls}
+        """Whether it strikes inside the controller, in a stage that calls no port that faults are
+        injected in."""
+        struck = ("retriever.", "reasoner.")
+        silent = {
+            node.name
+            for node in system.stages
+            if not any(call.startswith(struck) for call in node.calls)
+        }
         return self.name == "budget-exhausted" and self.stage in silent
 
     def strikes(self, stage: str) -> bool:
@@ -169,6 +176,7 @@ def wrap(deps: Deps, chosen: tuple[Fault, ...]) -> Deps:
         deps,
         retriever=_FaultyRetriever(deps.retriever, chosen, CallContext()),
         reasoner=_FaultyReasoner(deps.reasoner, chosen, CallContext()),
+        graph=deps.graph and _FaultyGraph(deps.graph, deps.retriever, chosen, CallContext()),
     )
 
 
@@ -233,6 +241,79 @@ class _FaultyRetriever(_Faulty):
         if fault := self.striking(*RETRIEVER_ERRORS):
             self.notice(fault, task)
             raise RETRIEVER_ERRORS[fault.name]()
+
+
+class _FaultyGraph(_FaultyRetriever):
+    """The abstraction memory with a retriever's faults. A region counts as committed once it was
+    given in full; evidence from outside it comes with a later call."""
+
+    def __init__(
+        self,
+        graph: AbstractionMemory,
+        inner: Retriever,
+        chosen: tuple[Fault, ...],
+        context: CallContext,
+    ) -> None:
+        super().__init__(inner, chosen, context)
+        self.graph = graph
+        self.given: set[str] = set()
+
+    def bind(self, context: CallContext) -> _FaultyGraph:
+        return _FaultyGraph(
+            bound(self.graph, context), bound(self.inner, context), self.chosen, context
+        )
+
+    @property
+    def digest(self) -> str:
+        return self.graph.digest
+
+    @property
+    def root(self) -> str:
+        return self.graph.root
+
+    def expand(self, query: str, parents: Sequence[str], access: Access) -> list[GraphEdge]:
+        self._fail("expand")
+        if fault := self.striking("empty-shard"):
+            self.notice(fault, "expand")
+            return []
+        return self.graph.expand(query, parents, access)
+
+    def facts(self, path: Sequence[str], access: Access) -> PathFacts:
+        self._fail("path")
+        return self.graph.facts(path, access)
+
+    def texts(self, nodes: Sequence[str], access: Access) -> list[str]:
+        return self.graph.texts(nodes, access)
+
+    def region(self, node: str, query: str, width: int, access: Access) -> list[Scored]:
+        self._fail("region")
+        if fault := self.striking("empty-shard"):
+            self.notice(fault, "region")
+            return []
+        hits = self.graph.region(node, query, width, access)
+        if fault := self.striking("corrupt-metadata"):
+            self.notice(fault, "region")
+            return [
+                hit.model_copy(update={"passage": corrupted(hit.passage)}) if n % 2 else hit
+                for n, hit in enumerate(hits)
+            ]
+        if node in self.given and (fault := self.striking("evidence-outside-region")):
+            self.notice(fault, "region")
+            return self._with_a_stranger(hits, query, access)
+        self.given.add(node)
+        return hits
+
+    def _with_a_stranger(self, hits: list[Scored], query: str, access: Access) -> list[Scored]:
+        """The hits, the second one replaced by a passage that is not among them; a made-up one
+        where the corpus has none."""
+        held = {hit.passage.id for hit in hits}
+        near = self.inner.search(query, 4 * len(hits) + 8, "lexical", access)
+        strangers = [hit.passage for hit in near if hit.passage.id not in held]
+        made_up = hits[0].passage.model_copy(update={"id": "outside"})
+        stranger = hits[0].model_copy(
+            update={"passage": strangers[0] if strangers else made_up, "rank": 2}
+        )
+        return [hits[0], stranger, *hits[2:]]
 
 
 def corrupted(passage: Passage) -> Passage:

@@ -14,20 +14,26 @@ from typing import Any
 from core import contracts, faults, runs
 from core.errors import (
     BadInput,
+    JournalError,
+    RagError,
     ReasonerError,
     RetrieverError,
     StaleIndex,
 )
 from core.events import (
+    Called,
     Origin,
     ParentStep,
+    Port,
     RunFinished,
     RunStarted,
     Step,
     Warned,
 )
 from core.faults import Fault
+from core.graph import AbstractionMemory, Expansion, GraphEdge, PathFacts, Region
 from core.journal import Journal
+from core.memory import Artifact, Memory, MemoryScope, NoMemory, Persisted, Recalled
 from core.ports import (
     Allowance,
     CallContext,
@@ -94,12 +100,121 @@ class PlaybackRetriever:
         return [self.tape.passage(i) for i in self._response("neighbours", ReadResponse).ids]
 
     def _response(self, task: str, kind: type[Any]) -> Any:
-        called, _ = self.tape.called("retriever", task, None, self.context)
-        if called.error is not None:
-            raise recorded_error(RetrieverError, called.error)
-        value = parse_response("retriever", task, called.response)
-        assert isinstance(value, kind)
-        return value
+        return _recorded(self.tape, "retriever", task, kind, RetrieverError, self.context)
+
+
+class PlaybackGraph:
+    """Edges, paths and regions from the record, then from ``inner``."""
+
+    def __init__(self, inner: AbstractionMemory | None, tape: Tape, context: CallContext) -> None:
+        self.inner, self.tape, self.context = inner, tape, context
+
+    def bind(self, context: CallContext) -> PlaybackGraph:
+        """The same for one run."""
+        return PlaybackGraph(bound(self.inner, context), self.tape, context)
+
+    @property
+    def digest(self) -> str:
+        """The live graph's digest; of nothing where it is gone."""
+        return self.inner.digest if self.inner else ""
+
+    @property
+    def root(self) -> str:
+        """The root that the recorded search started from, then the live one."""
+        recorded = None if self.tape.live else self.tape.root()
+        return recorded or self._live().root
+
+    def expand(self, query: str, parents: Sequence[str], access: Access) -> list[GraphEdge]:
+        """The recorded edges."""
+        if self.tape.live:
+            return self._live().expand(query, parents, access)
+        return list(self._response("expand", Expansion).edges)
+
+    def facts(self, path: Sequence[str], access: Access) -> PathFacts:
+        """The recorded facts of a path."""
+        if self.tape.live:
+            return self._live().facts(path, access)
+        facts: PathFacts = self._response("path", PathFacts)
+        return facts
+
+    def texts(self, nodes: Sequence[str], access: Access) -> list[str]:
+        """The live abstractions; empty where the graph is gone."""
+        return self.inner.texts(nodes, access) if self.inner else ["" for _ in nodes]
+
+    def region(self, node: str, query: str, width: int, access: Access) -> list[Scored]:
+        """The recorded region, with the texts that the run has shown."""
+        if self.tape.live:
+            return self._live().region(node, query, width, access)
+        return [
+            Scored(
+                passage=self.tape.passage(hit.id),
+                calibrated=0.0,
+                rank=rank,
+                **hit.model_dump(exclude={"id", "title"}),
+            )
+            for rank, hit in enumerate(self._response("region", Region).hits, 1)
+        ]
+
+    def _live(self) -> AbstractionMemory:
+        if self.inner is None:
+            raise StaleIndex("The corpus is gone; index it again to navigate it.")
+        return self.inner
+
+    def _response(self, task: str, kind: type[Any]) -> Any:
+        return _recorded(self.tape, "retriever", task, kind, RetrieverError, self.context)
+
+
+class PlaybackMemory:
+    """What was recalled and persisted from the record, then from ``inner``."""
+
+    def __init__(self, inner: Memory, tape: Tape, context: CallContext) -> None:
+        self.inner, self.tape, self.context = inner, tape, context
+
+    def bind(self, context: CallContext) -> PlaybackMemory:
+        """The same for one run."""
+        return PlaybackMemory(bound(self.inner, context), self.tape, context)
+
+    def open(self, scope: MemoryScope) -> PlaybackMemory:
+        """The same over a scope of the live store."""
+        return PlaybackMemory(self.inner.open(scope), self.tape, self.context)
+
+    @property
+    def digest(self) -> str:
+        """The live snapshot's digest."""
+        return self.inner.digest
+
+    def entries(self) -> Sequence[Artifact]:
+        """The recorded artifacts, which are those that mattered to the question."""
+        if self.tape.live:
+            return self.inner.entries()
+        recalled = _recorded(self.tape, "memory", "recall", Recalled, JournalError, self.context)
+        artifacts: tuple[Artifact, ...] = recalled.artifacts
+        return artifacts
+
+    def persist(self, artifacts: Sequence[Artifact], used: Sequence[str]) -> Persisted:
+        """What was kept then; nothing is kept anew."""
+        if self.tape.live:
+            return self.inner.persist(artifacts, used)
+        kept: Persisted = _recorded(
+            self.tape, "memory", "persist", Persisted, JournalError, self.context
+        )
+        return kept
+
+
+def _recorded(
+    tape: Tape,
+    port: Port,
+    task: str,
+    kind: type[Any],
+    failure: type[RagError],
+    context: CallContext,
+) -> Any:
+    called, _ = tape.called(port, task, None, context)
+    if called.error is not None:
+        raise recorded_error(failure, called.error)
+    value = parse_response(port, task, called.response)
+    assert isinstance(value, kind)
+    return value
 
 
 class PlaybackReranker:
@@ -127,11 +242,9 @@ class PlaybackReranker:
             if self.inner is None:
                 raise RetrieverError("There is no reranker here; choose another variant.")
             return self.inner.scores(model, query, passages)
-        called, _ = self.tape.called("retriever", "rerank", None, self.context)
-        if called.error is not None:
-            raise recorded_error(RetrieverError, called.error)
-        value = parse_response("retriever", "rerank", called.response)
-        assert isinstance(value, RerankResponse)
+        value = _recorded(
+            self.tape, "retriever", "rerank", RerankResponse, RetrieverError, self.context
+        )
         return list(value.scores)
 
 
@@ -256,9 +369,11 @@ class _Recorder:
             yield from ready
 
 
-def _played(deps: Deps, tape: Tape, access: Access) -> Deps:
+def _played(deps: Deps, tape: Tape, access: Access, memory: Memory) -> Deps:
     return replace(
         deps,
+        graph=PlaybackGraph(deps.graph, tape, CallContext()),
+        memory=PlaybackMemory(memory, tape, CallContext()),
         retriever=PlaybackRetriever(deps.retriever, tape, CallContext()),
         reasoner=PlaybackReasoner(deps.reasoner, tape, CallContext()),
         reranker=PlaybackReranker(deps.reranker, tape, CallContext()),
@@ -280,7 +395,8 @@ def fork(
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Iterator[Step]:
     """A new run that repeats a recorded one up to and including step ``at_seq`` and then goes its
-    own way, under ``settings`` or the recorded ones.
+    own way, under ``settings`` or the recorded ones. It recalls what the recorded run did, and
+    from there on leaves the shared memory alone.
 
     Where the step is a decision that the settings change, the new run turns there. Yields every
     step of the new run, each already journaled. The question and the access are the recorded ones.
@@ -321,7 +437,7 @@ def fork(
     live = faults.wrap(deps, chosen_faults)
     keeper = faults.wrap_recorder(journal, chosen_faults)
     recorder = _Recorder(keeper, tape, copy=True)
-    ports = _played(live, tape, started.access)
+    ports = _played(live, tape, started.access, NoMemory())
     executed = runs.execute(spec, ports, recorder, _once_live(tape, cancelled))
     yield from recorder.publish(executed)
 
@@ -345,7 +461,8 @@ def resume(
     steps = journal.claim(run_id)
     try:
         started = start(steps)
-        _same_world(started, deps)
+        recalled = any(isinstance(s.event, Called) and s.event.port == "memory" for s in steps)
+        _same_world(started, deps, recalled=recalled)
         spec = runs.RunSpec(
             system(started.system),
             started.question,
@@ -357,7 +474,7 @@ def resume(
         )
         tape = Tape(steps, len(steps), loose=False)
         recorder = _Recorder(journal, tape, copy=False)
-        ports = _played(deps, tape, started.access)
+        ports = _played(deps, tape, started.access, deps.memory)
         executed = runs.execute(spec, ports, recorder, _once_live(tape, cancelled))
         yield from recorder.publish(executed)
     finally:
@@ -369,7 +486,8 @@ def _once_live(tape: Tape, cancelled: Callable[[], bool]) -> Callable[[], bool]:
     return lambda: tape.live and cancelled()
 
 
-def _same_world(started: RunStarted, deps: Deps) -> None:
+def _same_world(started: RunStarted, deps: Deps, *, recalled: bool) -> None:
+    """``recalled``: what the run needs of the shared memory is recorded."""
     if started.origin == "probe":
         raise BadInput("A probe run cannot be resumed; evaluate the question again.")
     if deps.retriever.corpus != started.corpus:
@@ -379,5 +497,9 @@ def _same_world(started: RunStarted, deps: Deps) -> None:
     if (deps.reasoner.name, deps.reasoner.model) != (started.reasoner, started.model):
         wanted = started.model or started.reasoner
         raise BadInput(f"The run was made with {wanted}; resume it with that, or fork it.")
-    if deps.memory.digest != started.memory_digest:
+    settings = contracts.run_settings(started)
+    if settings.memory_mode() != "shared" or recalled:
+        return
+    scope = MemoryScope.of(started.corpus, started.access)
+    if deps.memory.open(scope).digest != started.memory_digest:
         raise BadInput("The shared memory has changed since the run; fork it instead.")

@@ -20,6 +20,7 @@ from core.budget import Ledger
 from core.errors import BadInput
 from core.events import FaultInjected, Hit, Port, Warned
 from core.graph import AbstractionMemory, Expansion, PathFacts, Region
+from core.memory import Memory, MemoryMode, MemoryScope, NoMemory, Persisted, Recalled
 from core.types import (
     Access,
     Budgets,
@@ -521,21 +522,6 @@ class TextView(Protocol):
         """Titles of the corpus mentioned in a text: (start, end, alias), longest match."""
 
 
-class Memory(Protocol):
-    """The shared memory pool's store, as a run sees it."""
-
-    @property
-    def digest(self) -> str:
-        """Digest of the snapshot that this run started from; of nothing where memory is off."""
-
-
-@dataclass(frozen=True, slots=True)
-class NoMemory:
-    """Memory that is off: an empty snapshot."""
-
-    digest: str = "empty"
-
-
 @dataclass(slots=True)
 class CallContext:
     """The stage of the port call under way, and what port wrappers have to say of it.
@@ -569,15 +555,19 @@ class Deps:
     context: CallContext = field(default_factory=CallContext)
     stage: str = "run"
 
-    def for_run(self, budgets: Budgets) -> Deps:
+    def for_run(self, budgets: Budgets, memory: MemoryMode = "isolated") -> Deps:
         """The same ports with a new ledger and context, for one run.
 
+        Only a run whose ``memory`` is shared sees the pool's global store.
         A port that keeps something of a run (a wrapper) offers ``bind(context)``, which gives
         the port to use in that run.
         """
         context = CallContext()
+        scope = MemoryScope.of(self.retriever.corpus, self.access)
+        pool = bound(self.memory, context).open(scope) if memory == "shared" else NoMemory()
         return replace(
             self,
+            memory=pool,
             ledger=Ledger(budgets, self.clock.monotonic),
             context=context,
             retriever=bound(self.retriever, context),
@@ -605,6 +595,7 @@ _RETRIEVER_RESPONSES: dict[str, type[Frozen]] = {
     "path": PathFacts,
     "region": Region,
 }
+_MEMORY_RESPONSES: dict[str, type[Frozen]] = {"recall": Recalled, "persist": Persisted}
 
 
 def parse_response(port: Port, task: str, response: JsonValue) -> Frozen:
@@ -618,6 +609,8 @@ def parse_response(port: Port, task: str, response: JsonValue) -> Frozen:
         kind = TASKS[task].reply
     elif port == "retriever" and task in _RETRIEVER_RESPONSES:
         kind = _RETRIEVER_RESPONSES[task]
+    elif port == "memory" and task in _MEMORY_RESPONSES:
+        kind = _MEMORY_RESPONSES[task]
     else:
         raise BadInput(f"A recorded call names the unknown task {port}.{task}.")
     try:

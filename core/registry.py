@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from core.errors import BadInput
 from core.settings import unknown_name
-from core.systems import baselines, beliefrag, ragx
+from core.systems import baselines, beliefrag, ragx, staterag
 from core.systems.definition import StageNode, System
 
 __all__ = ["StageNode", "System", "system", "systems"]
 
 _SYSTEMS: dict[str, System] = {
-    s.name: s for s in (beliefrag.SYSTEM, *ragx.SYSTEMS, *baselines.SYSTEMS)
+    s.name: s for s in (beliefrag.SYSTEM, staterag.SYSTEM, *ragx.SYSTEMS, *baselines.SYSTEMS)
 }
 """In the order a person should meet them."""
 

@@ -166,7 +166,7 @@ class ParsedRun:
                     replayed=result.outcome,
                     gates=result.gates,
                 )
-                if result.outcome in parsed.decider.terminal_outcomes:
+                if parsed.decider.ends(result.outcome):
                     ends_as, unknown_from, because = result.outcome, None, ""
                 else:
                     unknown_from = parsed.seq + 1

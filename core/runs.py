@@ -105,7 +105,9 @@ def execute(
     """
     if spec.system.preflight is not None:
         spec.system.preflight(deps, spec.settings)
-    deps = faults.wrap(deps, spec.faults).for_run(spec.settings.budgets())
+    deps = faults.wrap(deps, spec.faults).for_run(
+        spec.settings.budgets(), spec.settings.memory_mode()
+    )
     journal = faults.wrap_recorder(journal, spec.faults)
     stamp = _Stamp(spec.run_id, deps)
     started = Emit((_started(spec, deps),), "start")

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 from rapidfuzz import process
 
 from core.errors import BadInput
+from core.memory import MemoryMode
 from core.types import Budgets, Channel
 
 
@@ -169,6 +170,10 @@ class SystemSettings(BaseModel):
         description="No model call starts that could pass this cost; local reasoners cost nothing.",
         advanced=True,
     )
+
+    def memory_mode(self) -> MemoryMode:
+        """How a run uses the shared memory pool; off where the system has none."""
+        return "off"
 
     def budgets(self) -> Budgets:
         """The hard limits that the ledger enforces."""

@@ -13,7 +13,7 @@ from functools import update_wrapper
 from typing import Concatenate, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
 from core.decisions import Decider, Decision
-from core.errors import MalformedOutput, ReasonerError, RetrieverError
+from core.errors import JournalError, MalformedOutput, ReasonerError, RetrieverError
 from core.events import (
     MAIN,
     Called,
@@ -22,6 +22,7 @@ from core.events import (
     Hit,
     ModelCalled,
     PassagesShown,
+    Port,
     QueryIssued,
     Retrieved,
     Warned,
@@ -55,6 +56,7 @@ DIn = TypeVar("DIn", bound=Frozen)
 DSet = TypeVar("DSet", bound=SystemSettings)
 P = ParamSpec("P")
 Stage: TypeAlias = Generator[Emit, None, T]
+PortError: TypeAlias = RetrieverError | JournalError
 
 
 def stage(
@@ -122,16 +124,16 @@ def search(
             overlap=overlap,
         ),
     )
-    request: JsonObject = {"query": query, "k": k, "channel": channel, "access": _access(deps)}
+    request: JsonObject = {"query": query, "k": k, "channel": channel, "access": access_json(deps)}
     deps.ledger.charge(rounds=1)
     hits: list[Scored]
-    called, hits, failure = _call_retriever(
+    called, hits, failure = call_port(
         deps, "search", request, lambda: deps.retriever.search(query, k, channel, deps.access)
     )
     if failure is not None:
-        yield from _emit_with_notices(deps, called)
+        yield from emit_with_notices(deps, called)
         raise failure
-    hits = _sound(deps, hits)
+    hits = sound(deps, hits)
     listed = tuple(
         Hit(
             id=hit.passage.id,
@@ -144,7 +146,7 @@ def search(
         )
         for hit in hits
     )
-    yield from _emit_with_notices(
+    yield from emit_with_notices(
         deps,
         called.model_copy(update={"response": as_json(SearchResponse(hits=listed))}),
         PassagesShown(passages=tuple(hit.passage for hit in hits)),
@@ -160,14 +162,14 @@ def read(deps: Deps, passage_id: str) -> Stage[Passage]:
         StaleIndex: there is none of that id.
         RetrieverError: the passage is corrupt, or the retriever failed.
     """
-    request: JsonObject = {"passage_id": passage_id, "access": _access(deps)}
-    called, passage, failure = _call_retriever(
+    request: JsonObject = {"passage_id": passage_id, "access": access_json(deps)}
+    called, passage, failure = call_port(
         deps, "read", request, lambda: _intact(deps.retriever.read(passage_id, deps.access))
     )
     if failure is not None:
-        yield from _emit_with_notices(deps, called)
+        yield from emit_with_notices(deps, called)
         raise failure
-    yield from _emit_with_notices(
+    yield from emit_with_notices(
         deps,
         called.model_copy(update={"response": as_json(ReadResponse(ids=(passage.id,)))}),
         PassagesShown(passages=(passage,)),
@@ -185,13 +187,13 @@ def rerank(deps: Deps, model: str, query: str, hits: Sequence[Scored]) -> Stage[
     """
     passages = [hit.passage for hit in hits]
     request: JsonObject = {"model": model, "query": query, "ids": [p.id for p in passages]}
-    called, scores, failure = _call_retriever(
+    called, scores, failure = call_port(
         deps, "rerank", request, lambda: _scores(deps, model, query, passages)
     )
     if failure is not None:
-        yield from _emit_with_notices(deps, called)
+        yield from emit_with_notices(deps, called)
         raise failure
-    yield from _emit_with_notices(
+    yield from emit_with_notices(
         deps, called.model_copy(update={"response": as_json(RerankResponse(scores=tuple(scores)))})
     )
     order = sorted(range(len(passages)), key=lambda n: -scores[n])
@@ -266,27 +268,29 @@ def ask(deps: Deps, task: Task[Req, Rep], request: Req) -> Stage[Rep]:
         cached=bool(model_calls) and all(call.cached for call in model_calls),
         cost=cost,
     )
-    yield from _emit_with_notices(deps, *(_model_called(task.name, c) for c in model_calls), called)
+    yield from emit_with_notices(deps, *(_model_called(task.name, c) for c in model_calls), called)
     if failure is not None:
         raise failure
     assert reply is not None
     return reply
 
 
-def _call_retriever(
-    deps: Deps, task: str, request: JsonObject, call: Callable[[], T]
-) -> tuple[Called, T, RetrieverError | None]:
+def call_port(
+    deps: Deps, task: str, request: JsonObject, call: Callable[[], T], port: Port = "retriever"
+) -> tuple[Called, T, PortError | None]:
+    """Call a port once: what is to be journaled of it (the response still left out), the value,
+    and the failure where there is one."""
     deps.context.stage = deps.stage
     started = deps.clock.monotonic()
-    failure: RetrieverError | None = None
+    failure: PortError | None = None
     value: T = None  # type: ignore[assignment]
     try:
         value = call()
-    except RetrieverError as error:
+    except (RetrieverError, JournalError) as error:
         failure = error
         failure.stage = failure.stage or deps.stage
     called = Called(
-        port="retriever",
+        port=port,
         task=task,
         request_digest=digest(request),
         response=None,
@@ -301,7 +305,7 @@ def _is_sound(passage: Passage) -> bool:
     return passage.end - passage.start == len(passage.text) or passage.end == 0
 
 
-def _sound(deps: Deps, hits: list[Scored]) -> list[Scored]:
+def sound(deps: Deps, hits: list[Scored]) -> list[Scored]:
     """The hits that can be cited; a notice tells which were left out."""
     corrupt = [hit.passage.id for hit in hits if not _is_sound(hit.passage)]
     if not corrupt:
@@ -322,7 +326,8 @@ def _intact(passage: Passage) -> Passage:
     return passage
 
 
-def _emit_with_notices(deps: Deps, *events: Event) -> Stage[None]:
+def emit_with_notices(deps: Deps, *events: Event) -> Stage[None]:
+    """Emit events behind what the port wrappers had to say of the call."""
     notices, deps.context.notices = deps.context.notices, []
     yield from emit(deps, *notices, *events)
 
@@ -331,7 +336,8 @@ def _elapsed_ms(deps: Deps, started: float) -> float:
     return round(1000 * max(0.0, deps.clock.monotonic() - started), 3)
 
 
-def _access(deps: Deps) -> JsonObject:
+def access_json(deps: Deps) -> JsonObject:
+    """The access as part of a request's digest."""
     access = deps.access
     return {
         "tenants": None if access.tenants is None else [*sorted(access.tenants)],

@@ -14,6 +14,7 @@ from core.events import (
     DiagnosticsMeasured,
     FaultInjected,
     ModelCalled,
+    PathExplored,
     Port,
     RunStarted,
     Step,
@@ -89,6 +90,13 @@ class Tape:
             raise self.diverge(self.position, f"it holds no text of passage {passage_id}")
         return self.texts[passage_id]
 
+    def root(self) -> str | None:
+        """The node that the next recorded search of a graph started from; None if there is none."""
+        for step in self.recorded[self.position :]:
+            if isinstance(step.event, PathExplored) and step.event.frontier:
+                return step.event.frontier[0]
+        return None
+
     def accept(self, step: Step) -> Step:
         """The step as it is to be kept: the next one, compared with the record.
 
@@ -136,6 +144,7 @@ _FREE: dict[str, frozenset[str]] = {
     "Decided": frozenset({"inputs", "gates", "reason"}),
     "DiagnosticsMeasured": frozenset(DiagnosticsMeasured.model_fields),
     "BeliefUpdated": frozenset(BeliefUpdated.model_fields),
+    "PathExplored": frozenset({"transitions", "dropped_count"}),
 }
 """Fields that may differ in a rerun under other settings; of RunStarted, in any rerun."""
 

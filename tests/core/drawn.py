@@ -8,9 +8,27 @@ from typing import Any
 from core import registry
 from core.errors import RateLimited, RetrieverTimeout
 from core.events import Decided
+from core.memory import (
+    MADE_BY,
+    Artifact,
+    PathArtifact,
+    PlanArtifact,
+    RegionArtifact,
+    artifact_id,
+)
 from core.ports import Decomposition, Deps, ForageReply, HopAnswer, Verification
 from core.types import Frozen
-from tests.core.world import SCRIPT, TEXTS, WordRetriever, deps, run
+from tests.core.world import (
+    PASSAGES,
+    QUESTION,
+    SCRIPT,
+    TEXTS,
+    Shelf,
+    WordGraph,
+    WordRetriever,
+    deps,
+    run,
+)
 
 TITLES = tuple(TEXTS)
 
@@ -77,8 +95,29 @@ def drawn_world(seed: int) -> Deps:
                 raise RetrieverTimeout("Too slow; try again later.")
             return super().search(*arguments) if chance.random() < 0.9 else []
 
+    def plan(request: Any) -> Any:
+        drawn = SCRIPT["plan"](request)  # type: ignore[operator]
+        if chance.random() < 0.1:
+            return drawn.model_copy(update={"required_facts": ()})
+        return drawn.model_copy(update={"entities": (chance.choice(TITLES),)})
+
+    class Shaky(WordGraph):
+        def region(self, *arguments: Any) -> Any:
+            if chance.random() < 0.05:
+                raise RetrieverTimeout("Too slow; try again later.")
+            hits = super().region(*arguments)
+            scores = sorted((chance.random() for _ in hits), reverse=True)
+            return [h.model_copy(update={"score": s}) for h, s in zip(hits, scores, strict=True)]
+
+        def expand(self, *arguments: Any) -> Any:
+            return [
+                e.model_copy(update={"dense": chance.random()}) if e.lexical is not None else e
+                for e in super().expand(*arguments)
+            ]
+
     script = {
         "verify": verify,
+        "plan": plan,
         "write_query": write_query,
         "answer": answer,
         "compose": answer,
@@ -86,7 +125,29 @@ def drawn_world(seed: int) -> Deps:
         "decompose": decompose,
         "hop_answer": hop_answer,
     }
-    return deps(script, retriever=Unsteady())
+    return deps(script, retriever=Unsteady(), graph=Shaky(), memory=Shelf(*_remembered(chance)))
+
+
+def _remembered(chance: random.Random) -> list[Artifact]:
+    """Verified artifacts of a question like the one that is asked."""
+    asked = chance.choice((QUESTION, f"{QUESTION[:-1]} in the end?", "Who is Ada Bell?"))
+    drummer = PASSAGES[1].id
+    payloads = (
+        PlanArtifact(objective="Find it", required_facts=("a band",), entities=("Ada Bell",)),
+        PathArtifact(nodes=("root", "topic", "about Ada Bell", drummer)),
+        RegionArtifact(anchor=drummer, passages=(drummer,), committed=(drummer,)),
+    )
+    return [
+        Artifact(
+            id=artifact_id(asked, payload),
+            producer=MADE_BY[payload.kind],
+            store="global",
+            question=asked,
+            payload=payload,
+            verified=True,
+        )
+        for payload in payloads
+    ]
 
 
 def drawn_decisions(name: str, runs: int) -> dict[str, list[Frozen]]:
@@ -110,5 +171,7 @@ def wide(name: str, seed: int) -> dict[str, Any]:
         "flip_threshold": chance.choice((0.0, 0.1)),
         "max_actions": chance.choice((6, 20)),
         "slot_chain": chance.random() < 0.8,
+        "bypass_rule": chance.choice(("compact", "single", "off")),
+        "memory": chance.choice(("shared", "isolated", "off")),
     }
     return {n: v for n, v in wanted.items() if n in fields}

@@ -18,7 +18,8 @@ LAYERS: dict[str, set[str]] = {
     "core.types": set(),
     "core.errors": set(),
     "core.events": {"core.types", "core.errors"},
-    "core.settings": {"core.types", "core.errors"},
+    "core.memory": {"core.types", "core.errors"},
+    "core.settings": {"core.types", "core.errors", "core.memory"},
     "core.budget": {"core.types", "core.errors"},
     "core.decisions": {"core.types", "core.errors", "core.settings"},
     "core.graph": {"core.types", "core.errors"},
@@ -29,6 +30,7 @@ LAYERS: dict[str, set[str]] = {
         "core.budget",
         "core.settings",
         "core.graph",
+        "core.memory",
     },
     "core.steps": {
         "core.types",

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from core import runs
 from core.errors import BadInput, StaleIndex
 from core.events import Step
+from core.graph import ADMISSIBLE, GraphEdge, NodeType, PathFacts
 from core.journal import Journal
+from core.memory import Artifact, MemoryScope, Persisted
 from core.observations import read_observation
 from core.ports import (
     AnswerRequest,
@@ -24,6 +27,8 @@ from core.ports import (
     ForageRequest,
     HopAnswer,
     HopRequest,
+    Plan,
+    PlanRequest,
     Reading,
     Rewrite,
     RewriteRequest,
@@ -116,6 +121,105 @@ class WordRetriever:
         return []
 
 
+class WordGraph:
+    """A small typed graph: a topic, a relation for each title, and the passages that name it. One
+    edge is of types that may not follow each other."""
+
+    digest = "words"
+    root = "root"
+
+    def __init__(self, passages: tuple[Passage, ...] = PASSAGES) -> None:
+        self.passages = {p.id: p for p in passages}
+        self.edges: set[tuple[str, str]] = {("root", "topic"), ("root", passages[0].id)}
+        for p in passages:
+            named = {q.id for q in passages if p.title in q.text or q is p}
+            self.edges |= {("topic", f"about {p.title}")}
+            self.edges |= {(f"about {p.title}", q) for q in named}
+
+    def type_of(self, node: str) -> NodeType | None:
+        if node in self.passages:
+            return "EVIDENCE"
+        if node in ("root", "topic"):
+            return "ROOT" if node == "root" else "TOPIC"
+        return "RELATION" if ("topic", node) in self.edges else None
+
+    def _likeness(self, query: str, node: str) -> float:
+        passage = self.passages.get(node)
+        text = f"{passage.title} {passage.text}" if passage else node
+        words = set(query.lower().replace("?", "").split())
+        return len(words & set(text.lower().replace(".", "").split())) / max(1, len(words))
+
+    def expand(self, query: str, parents: Sequence[str], access: Access) -> list[GraphEdge]:
+        found = []
+        for parent, child in sorted(self.edges):
+            types = (self.type_of(parent), self.type_of(child))
+            assert types[0] is not None and types[1] is not None  # noqa: PT018
+            if parent not in parents:
+                continue
+            pair = (types[0], types[1])
+            likeness = self._likeness(query, child) if pair in ADMISSIBLE else None
+            found.append(
+                GraphEdge(parent=parent, child=child, types=pair, lexical=likeness, dense=likeness)
+            )
+        return found
+
+    def facts(self, path: Sequence[str], access: Access) -> PathFacts:
+        return PathFacts(
+            root=self.root,
+            types=tuple(self.type_of(node) for node in path),
+            edges=tuple(pair in self.edges for pair in pairwise(path)),
+        )
+
+    def texts(self, nodes: Sequence[str], access: Access) -> list[str]:
+        return [*nodes]
+
+    def region(self, node: str, query: str, width: int, access: Access) -> list[Scored]:
+        if node not in self.passages:
+            raise StaleIndex("There is no such passage; re-index the corpus.")
+        here = self.passages[node]
+        linked = [
+            (
+                -(q is here) - (q.title in here.text or here.title in q.text),
+                -self._likeness(query, q.id),
+                q.id,
+                q,
+            )
+            for q in self.passages.values()
+            if access.allows(q.metadata)
+        ]
+        return [
+            Scored(passage=q, score=-likeness + 0.1, calibrated=0.5, rank=n, dense=-likeness)
+            for n, (_, likeness, _, q) in enumerate(sorted(linked)[:width], 1)
+        ]
+
+
+class Shelf:
+    """A global store in memory, of every scope."""
+
+    def __init__(self, *artifacts: Artifact) -> None:
+        self.kept = {a.id: a for a in artifacts}
+
+    @property
+    def digest(self) -> str:
+        return digest(sorted(self.kept))
+
+    def open(self, scope: MemoryScope) -> Shelf:
+        return self
+
+    def entries(self) -> list[Artifact]:
+        return [self.kept[i] for i in sorted(self.kept)]
+
+    def persist(self, artifacts: Sequence[Artifact], used: Sequence[str]) -> Persisted:
+        self.kept |= {a.id: a for a in artifacts}
+        return Persisted(kept=tuple(a.id for a in artifacts))
+
+
+def _plan(request: Any) -> Plan:
+    assert isinstance(request, PlanRequest)
+    facts = ("the drummer of Kestrel Records", "the band that the drummer founded")
+    return Plan(objective="Find the band", required_facts=facts, entities=("Kestrel Records",))
+
+
 def _verify(request: Any) -> Verification:
     assert isinstance(request, VerifyRequest)
     titles = {p.title for p in request.passages}
@@ -188,6 +292,7 @@ def _hop_answer(request: Any) -> HopAnswer:
 
 SCRIPT: Mapping[str, Script] = {
     "verify": _verify,
+    "plan": _plan,
     "write_query": _write_query,
     "rewrite": _rewrite,
     "answer": _answer,
@@ -218,6 +323,7 @@ def deps(script: Mapping[str, Script] | None = None, **changes: Any) -> Deps:
         "tokens": Words(),
         "clock": TickingClock(),
         "reranker": WordReranker(),
+        "graph": WordGraph(),
     }
     return Deps(**{**ports, **changes})
 

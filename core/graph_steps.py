@@ -1,0 +1,101 @@
+"""Shared IO steps over a typed abstraction memory: expand nodes, judge a path, fetch a region.
+
+Each is a call of the port ``retriever``, journaled with its response, so that a fork plays it back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.errors import RetrieverError
+from core.events import PassagesShown
+from core.graph import AbstractionMemory, Expansion, GraphEdge, PathFacts, Region, RegionHit
+from core.ports import Deps, as_json
+from core.steps import Stage, access_json, call_port, emit_with_notices, sound
+from core.types import JsonObject, Scored
+
+
+def graph_of(deps: Deps) -> AbstractionMemory:
+    """The graph of the run's corpus.
+
+    Raises:
+        RetrieverError: there is none.
+    """
+    if deps.graph is None:
+        raise RetrieverError(
+            "There is no typed abstraction memory of this corpus; build it first.", code="no_graph"
+        )
+    return deps.graph
+
+
+def expand(deps: Deps, query: str, parents: Sequence[str]) -> Stage[tuple[GraphEdge, ...]]:
+    """Every edge out of these nodes, scored for the query.
+
+    Raises:
+        RetrieverError: the graph failed; the failed call is journaled.
+    """
+    request: JsonObject = {"query": query, "parents": [*parents], "access": access_json(deps)}
+    called, edges, failure = call_port(
+        deps, "expand", request, lambda: graph_of(deps).expand(query, parents, deps.access)
+    )
+    if failure is not None:
+        yield from emit_with_notices(deps, called)
+        raise failure
+    found = Expansion(edges=tuple(edges))
+    yield from emit_with_notices(deps, called.model_copy(update={"response": as_json(found)}))
+    return found.edges
+
+
+def path_facts(deps: Deps, path: Sequence[str]) -> Stage[PathFacts]:
+    """What the graph holds of a proposed path.
+
+    Raises:
+        RetrieverError: the graph failed; the failed call is journaled.
+    """
+    request: JsonObject = {"path": [*path], "access": access_json(deps)}
+    called, facts, failure = call_port(
+        deps, "path", request, lambda: graph_of(deps).facts(path, deps.access)
+    )
+    if failure is not None:
+        yield from emit_with_notices(deps, called)
+        raise failure
+    yield from emit_with_notices(deps, called.model_copy(update={"response": as_json(facts)}))
+    return facts
+
+
+def region(deps: Deps, node: str, query: str, width: int) -> Stage[tuple[Scored, ...]]:
+    """The passages of an EVIDENCE node's region, best first; those whose span does not fit their
+    text are left out, and that is said.
+
+    Raises:
+        RetrieverError: the graph failed or has no such node; the failed call is journaled.
+    """
+    request: JsonObject = {
+        "node": node,
+        "query": query,
+        "width": width,
+        "access": access_json(deps),
+    }
+    called, found, failure = call_port(
+        deps, "region", request, lambda: graph_of(deps).region(node, query, width, deps.access)
+    )
+    if failure is not None:
+        yield from emit_with_notices(deps, called)
+        raise failure
+    hits = sound(deps, found)
+    listed = tuple(
+        RegionHit(
+            id=hit.passage.id,
+            title=hit.passage.title,
+            score=hit.score,
+            lexical=hit.lexical,
+            dense=hit.dense,
+        )
+        for hit in hits
+    )
+    yield from emit_with_notices(
+        deps,
+        called.model_copy(update={"response": as_json(Region(hits=listed))}),
+        PassagesShown(passages=tuple(hit.passage for hit in hits)),
+    )
+    return tuple(hits)
