@@ -21,6 +21,7 @@ from core.types import CorpusRef, Count, Frozen, Usage
 
 if TYPE_CHECKING:
     from core.adapters.journal_store import Row, Synchronous
+    from core.adapters.memory_store import MemoryPool
 
 Status = Literal["running", "finished", "interrupted"]
 Label = Literal["right", "wrong"]
@@ -117,6 +118,12 @@ class Journal:
     def close(self) -> None:
         """Close the database connections."""
         self._store.close()
+
+    def memory(self) -> MemoryPool:
+        """The shared memory pool of this workspace, in the same database."""
+        from core.adapters.memory_store import MemoryPool
+
+        return MemoryPool(self._store, self.workspace)
 
     # --- writing ---------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ reader's output has no field to be kept in (StateRAG, section 2 of the specifica
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal, Protocol, Union
 
@@ -150,4 +150,28 @@ class NoMemory:
 
     def persist(self, artifacts: Sequence[Artifact], used: Sequence[str]) -> Persisted:
         """Nothing outlives the run."""
+        return Persisted(kept=())
+
+
+@dataclass(frozen=True, slots=True)
+class DeferredMemory:
+    """A store that is opened when a run first shares it, with the scope of that run."""
+
+    opening: Callable[[MemoryScope], Memory]
+    digest: str = "unopened"
+
+    def open(self, scope: MemoryScope) -> Memory:
+        """The snapshot of a scope.
+
+        Raises:
+            JournalError: the store cannot be read.
+        """
+        return self.opening(scope)
+
+    def entries(self) -> tuple[Artifact, ...]:
+        """None: of no scope."""
+        return ()
+
+    def persist(self, artifacts: Sequence[Artifact], used: Sequence[str]) -> Persisted:
+        """Nothing: of no scope."""
         return Persisted(kept=())

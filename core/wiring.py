@@ -15,9 +15,11 @@ from platformdirs import user_data_path
 
 from core.adapters.clock import SystemClock
 from core.adapters.embeddings import SentenceEmbedder
+from core.adapters.memory_store import MemoryPool
 from core.adapters.reranker import CrossEncoderReranker
 from core.adapters.tokens import MiniLMTokens
 from core.journal import Journal
+from core.memory import DeferredMemory
 from core.ports import Clock, Deps, Reasoner, Reranker, TokenCounter
 from core.retrieval.index import Index
 from core.retrieval.library import Library
@@ -56,6 +58,11 @@ class Workbench:
         place = os.environ.get("DATABASE_URL") if self.journal_dir is None else None
         return Journal(place or self.journal_dir or self.root, self.workspace)
 
+    @cached_property
+    def memory(self) -> MemoryPool:
+        """The shared memory pool of this workspace, beside its runs."""
+        return self.journal.memory()
+
     def deps(
         self,
         corpus: str,
@@ -91,6 +98,7 @@ class Workbench:
             clock=self.clock,
             reranker=self.reranker,
             graph=IndexGraph.of(index),
+            memory=DeferredMemory(lambda scope: self.memory.open(scope)),
             access=access or Access(),
         )
 

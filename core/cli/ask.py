@@ -26,8 +26,10 @@ SystemName = Annotated[str, typer.Option("--system", help="A system; see `system
 Corpus = Annotated[str, typer.Option("--corpus", help="A corpus by name, or a folder.")]
 Question = Annotated[str, typer.Option("--question", help="The question.")]
 Memory = Annotated[
-    Literal["isolated", "shared", "off"],
-    typer.Option("--memory", help="The shared memory pool, where the system has one."),
+    Literal["isolated", "shared", "off"] | None,
+    typer.Option(
+        "--memory", help="The shared memory pool, where the system has one; isolated if not given."
+    ),
 ]
 Faults = Annotated[
     list[str] | None,
@@ -46,7 +48,7 @@ def ask(
     model: Model = "extractive",
     settings: Settings = None,
     seed: Seed = 0,
-    memory: Memory = "isolated",
+    memory: Memory = None,
     fault: Faults = None,
     as_jsonl: Jsonl = False,
     as_json: Json = False,
@@ -57,10 +59,16 @@ def ask(
     if as_json and as_jsonl:
         raise BadInput("Choose --json or --jsonl, not both.")
     chosen = registry.system(system)
+    values = parse_assignments(settings or [])
+    if memory is not None:
+        if "memory" in chosen.settings.model_fields:
+            values = parse_assignments([*(settings or []), f"memory={memory}"])
+        elif memory == "shared":
+            raise BadInput(f"{chosen.title} has no shared memory; leave --memory out.")
     spec = RunSpec(
         chosen,
         question,
-        override(chosen.settings(), parse_assignments(settings or [])),
+        override(chosen.settings(), values),
         seed=seed,
         faults=tuple(Fault.parse(text) for text in fault or []),
     )
