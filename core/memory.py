@@ -134,6 +134,30 @@ class Memory(Protocol):
         """
 
 
+class Holding(Frozen):
+    """What a scope holds."""
+
+    scope: MemoryScope
+    entries: Count
+    bytes: Count
+
+
+class GlobalStore(Protocol):
+    """The durable global store of a workspace, as a person looks into it.
+
+    Every method raises ``JournalError`` where the database cannot be used.
+    """
+
+    def holdings(self) -> list[Holding]:
+        """Every scope that holds something."""
+
+    def artifacts(self, scope: MemoryScope) -> list[Artifact]:
+        """What a scope holds, in order of id."""
+
+    def clear(self, scope: MemoryScope | None = None) -> int:
+        """Forget a scope, or everything; how many artifacts went."""
+
+
 @dataclass(frozen=True, slots=True)
 class NoMemory:
     """An empty global store that keeps nothing: of a run that is isolated."""

@@ -14,8 +14,8 @@ import sqlalchemy as sa
 from pydantic import ValidationError
 
 from core.errors import JournalError
-from core.memory import Artifact, MemoryScope, Persisted
-from core.types import Count, Frozen, digest
+from core.memory import Artifact, Holding, MemoryScope, Persisted
+from core.types import digest
 
 if TYPE_CHECKING:
     from core.adapters.journal_store import JournalStore
@@ -35,14 +35,6 @@ ARTIFACTS = sa.Table(
     sa.Column("bytes", sa.Integer, nullable=False),
     sa.Column("used", sa.BigInteger, nullable=False),
 )
-
-
-class Holding(Frozen):
-    """What a scope holds."""
-
-    scope: MemoryScope
-    entries: Count
-    bytes: Count
 
 
 class MemoryPool:

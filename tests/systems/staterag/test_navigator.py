@@ -1,0 +1,177 @@
+"""Navigation finds what walking the whole graph finds, from recorded scores alone."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.decisions import Decision, Undetermined
+from core.events import Called, Decided, PathExplored, RunFinished
+from core.graph import ADMISSIBLE, GraphEdge, NodeType
+from core.replay import replay
+from core.systems.staterag.navigator import (
+    NAVIGATE,
+    Explored,
+    NavigateInputs,
+    Trace,
+    beam_search,
+    by_parent,
+    score,
+)
+from core.systems.staterag.settings import StateRAGSettings
+from tests.core.world import WordGraph, deps, run
+
+MARS = {"bypass_rule": "off"}
+WIDE = StateRAGSettings(beam=32)
+KINDS: tuple[NodeType, ...] = ("TOPIC", "RELATION", "EVIDENCE")
+
+
+@st.composite
+def explored_graphs(draw: st.DrawFn) -> tuple[GraphEdge, ...]:
+    """All edges of a layered graph, some of inadmissible types, with any scores."""
+    count = draw(st.integers(2, 9))
+    types: dict[str, NodeType] = {"root": "ROOT"}
+    types |= {f"n{i}": draw(st.sampled_from(KINDS)) for i in range(count)}
+    names = [*types]
+    unit = st.floats(0, 1, allow_nan=False)
+    found = []
+    for a, parent in enumerate(names):
+        for child in names[a + 1 :]:
+            if draw(st.booleans()):
+                pair = (types[parent], types[child])
+                ok = pair in ADMISSIBLE
+                scores = (draw(unit), draw(unit)) if ok else (None, None)
+                found.append(
+                    GraphEdge(
+                        parent=parent, child=child, types=pair, lexical=scores[0], dense=scores[1]
+                    )
+                )
+    return tuple(found)
+
+
+def everything(edges: tuple[GraphEdge, ...]) -> dict[str, tuple[GraphEdge, ...]]:
+    nodes = ("root", *(e.child for e in edges))
+    return by_parent([Explored(parents=nodes, edges=edges)])
+
+
+def walk(edges: tuple[GraphEdge, ...], trace: Trace = ("root",)) -> list[Trace]:
+    found = []
+    for e in edges:
+        if e.parent == trace[-1] and e.types in ADMISSIBLE:
+            longer = (*trace, e.child)
+            found += [longer] if e.types[1] == "EVIDENCE" else walk(edges, longer)
+    return found
+
+
+@settings(max_examples=200, deadline=None)
+@given(explored_graphs(), st.integers(1, 4))
+def test_traces_are_completed_typed_paths_and_a_wide_beam_finds_the_best(
+    edges: tuple[GraphEdge, ...], beam: int
+) -> None:
+    every = walk(edges)
+    narrow = beam_search("root", everything(edges), (), StateRAGSettings(beam=beam)).completed
+    assert {trace for trace, _ in narrow} <= set(every)
+    wide = beam_search("root", everything(edges), (), WIDE).completed
+    assert bool(wide) == bool(every)
+    if every:
+        last = {t[-1] for t in every}
+        best = max(score(e, WIDE.dense_share) for e in edges if e.child in last
+                   and e.types == ("RELATION", "EVIDENCE")
+                   and any(t[-2:] == (e.parent, e.child) for t in every))  # fmt: skip
+        assert wide[0][1] <= best
+        assert len({trace[-1] for trace, _ in wide}) == len(wide)
+        assert [v for _, v in wide] == sorted((v for _, v in wide), reverse=True)
+
+
+def edge(parent: str, child: str, types: tuple[NodeType, NodeType], value: float) -> GraphEdge:
+    return GraphEdge(parent=parent, child=child, types=types, lexical=value, dense=value)
+
+
+FORKED = (
+    edge("root", "t", ("ROOT", "TOPIC"), 0.5),
+    edge("t", "r1", ("TOPIC", "RELATION"), 0.9),
+    edge("t", "r2", ("TOPIC", "RELATION"), 0.1),
+    edge("r1", "e1", ("RELATION", "EVIDENCE"), 0.4),
+    edge("r2", "e2", ("RELATION", "EVIDENCE"), 1.0),
+)
+
+
+def test_ties_go_to_the_lower_node_id_whatever_the_order_of_the_edges() -> None:
+    edges = (
+        edge("root", "t", ("ROOT", "TOPIC"), 0.5),
+        edge("t", "r", ("TOPIC", "RELATION"), 0.5),
+        *(edge("r", f"e{n}", ("RELATION", "EVIDENCE"), 0.5) for n in (3, 1, 2)),
+    )
+    for order in (edges, edges[::-1]):
+        completed = beam_search("root", everything(order), (), WIDE).completed
+        assert [trace[-1] for trace, _ in completed] == ["e1", "e2", "e3"]
+
+
+def test_what_a_wider_beam_would_need_is_named_and_a_mix_is_decided_again() -> None:
+    seen = tuple(
+        Explored(parents=(p,), edges=tuple(e for e in FORKED if e.parent == p))
+        for p in ("root", "t", "r1")
+    )
+    inputs = NavigateInputs(root="root", rounds=seen)
+    narrow = NAVIGATE.decide(inputs, StateRAGSettings(beam=1))
+    assert isinstance(narrow, Decision)
+    assert narrow.outcome == "propose root>t>r1>e1"
+    wider = NAVIGATE.decide(inputs, StateRAGSettings(beam=2))
+    assert isinstance(wider, Undetermined)
+    assert "r2" in wider.missing
+
+
+def test_a_committed_node_is_not_proposed_again() -> None:
+    completed = beam_search("root", everything(FORKED), ("e2",), WIDE).completed
+    assert [trace[-1] for trace, _ in completed] == ["e1"]
+
+
+def test_a_run_tells_each_round_with_what_was_admitted_and_what_was_refused() -> None:
+    steps = run("staterag", **MARS)
+    rounds = [s.event for s in steps if isinstance(s.event, PathExplored)]
+    expanded = [s for s in steps if isinstance(s.event, Called) and s.event.task == "expand"]
+    assert len(rounds) == len(expanded)
+    assert [r.round for r in rounds][:3] == [1, 2, 3]
+    refused = [t for r in rounds for t in r.transitions if not t.admissible]
+    assert {t.types for t in refused} == {("ROOT", "EVIDENCE")}
+    assert all(t.score is None and t.lexical is None for t in refused)
+    admitted = [t for r in rounds for t in r.transitions if t.admissible]
+    assert all(t.types in ADMISSIBLE and t.score is not None for t in admitted)
+
+
+def test_many_transitions_are_listed_in_part_and_the_rest_is_counted() -> None:
+    class Broad(WordGraph):
+        def __init__(self) -> None:
+            super().__init__()
+            self.edges |= {("topic", f"about nothing {n}") for n in range(200)}
+
+    steps = run("staterag", deps(graph=Broad()), **MARS)
+    second = [s.event for s in steps if isinstance(s.event, PathExplored)][1]
+    assert len(second.transitions) == 40
+    assert second.dropped_count == 200 + 6 - 40
+
+
+def test_without_a_completed_trace_the_required_update_fails() -> None:
+    class Headless(WordGraph):
+        def __init__(self) -> None:
+            super().__init__()
+            self.edges = {pair for pair in self.edges if pair[1] not in self.passages}
+
+    steps = run("staterag", deps(graph=Headless()), **MARS)
+    end = steps[-1].event
+    assert isinstance(end, RunFinished)
+    assert (end.terminal, end.branch) == ("incomplete", "no_completed_trace")
+    assert not any(isinstance(s.event, Called) and s.event.task == "answer" for s in steps)
+
+
+def test_a_recorded_search_is_searched_again_under_other_settings() -> None:
+    steps = run("staterag", **MARS)
+    seq = next(
+        s.seq
+        for s in steps
+        if isinstance(s.event, Decided) and s.event.decider == "staterag.navigate"
+    )
+    assert not replay(steps, {"beam": 4}).diverged
+    again = next(d for d in replay(steps, {"beam": 8}).decisions if d.seq == seq)
+    assert again.certainty == "undetermined"
+    assert "edges out of" in again.reason
