@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import typer
 from typer.exceptions import TyperException
 
-from core.cli import ask, corpora, evaluation, exchange, replaying, systems
+from core.cli import ask, corpora, evaluation, exchange, memory_graph, replaying, systems
 from core.errors import JournalFull, RagError
 from core.narration import plain
 
@@ -31,6 +31,7 @@ app.command("replay")(replaying.replay)
 app.command("evaluate")(evaluation.evaluate)
 app.command("sweep")(evaluation.sweep)
 app.command("fit")(evaluation.fit)
+app.command("tam")(memory_graph.tam)
 app.command("export")(exchange.export)
 app.command("import")(exchange.import_run)
 app.command("serve-model")(corpora.serve_model)

@@ -28,7 +28,7 @@ from core.systems.staterag.tam_regions import regions
 from core.systems.staterag.tam_texts import evidence_text, relation_text, root_text, topic_texts
 from core.types import Passage, digest
 
-TAM_VERSION = 1
+TAM_VERSION = 2
 """Raised when a release builds another graph from the same passages."""
 BuildPhase = Literal["linking", "grouping", "weighing", "abstracting"]
 Step = Callable[[BuildPhase, int, int], None]

@@ -83,12 +83,28 @@ class IndexGraph:
                 self._tam = self._obtained(_Steps(progress, cancelled), rebuild)
             return self._tam
 
+    def stored(self) -> Tam | None:
+        """The graph where it is there already; None where it has yet to be built, or is being
+        built. Never waits for a build.
+
+        Raises:
+            StaleIndex: the stored one is refused.
+        """
+        if self._tam is None and self._lock.acquire(timeout=POLL_SECONDS):
+            try:
+                self._tam = self._tam or self._load()
+            finally:
+                self._lock.release()
+        return self._tam
+
     def _obtained(self, step: _Steps, rebuild: bool) -> Tam:
         from filelock import FileLock, Timeout
 
         folder = self._index.folder
         if not rebuild and (stored := self._load()) is not None:
             return stored
+        if not folder.is_dir():
+            raise _gone(self._index.corpus.id)
         lock = FileLock(folder / "tam.lock")
         try:
             while not lock.is_locked:
@@ -200,7 +216,7 @@ class IndexGraph:
 
 def _not_stored(corpus: str, folder: Path, error: OSError) -> RetrieverError:
     if not folder.is_dir():
-        return StaleIndex(f"The index of {corpus!r} was replaced meanwhile; ask again.")
+        return _gone(corpus)
     if error.errno == errno.ENOSPC:
         return RetrieverError(
             "The disk is full, so the abstraction memory cannot be stored; free space and ask "
@@ -211,6 +227,10 @@ def _not_stored(corpus: str, folder: Path, error: OSError) -> RetrieverError:
         f"The abstraction memory of {corpus!r} cannot be stored ({error.strerror}); make the data "
         "directory writable and ask again."
     )
+
+
+def _gone(corpus: str) -> StaleIndex:
+    return StaleIndex(f"The index of {corpus!r} was replaced meanwhile; ask again.")
 
 
 class _Steps:

@@ -18,6 +18,11 @@ PLUS_PLUS_UP_TO = 2_000
 LLOYD_UP_TO = 30_000
 """More points than this are clustered by mini-batches."""
 BLOCK = 4_096
+SECOND_TOPIC = 0.9
+"""A node joins a second topic whose cosine is at least this share of the first's. Any value from
+0 to .95 finds the same (development questions); this one keeps topics apart."""
+FEWEST_ABOVE = 3
+"""Fewer upper topics than this are none: they would all hold nearly everything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +99,7 @@ def topics(centroids: FloatArray, ids: Sequence[str], seed: int) -> list[list[Gr
     count = max(1, round((len(ids) / 2) ** 0.5))
     levels = [_level(0, centroids, ids, count, seed)]
     above = round(len(levels[0]) ** 0.5)
-    if above >= 2:
+    if above >= FEWEST_ABOVE:
         of = {name: row for row, name in enumerate(ids)}
         means = np.stack([_mean(centroids[[of[c] for c in g.children]]) for g in levels[0]])
         levels.append(_level(1, means, [g.id for g in levels[0]], above, seed))
@@ -105,7 +110,7 @@ def _level(
     level: int, points: FloatArray, ids: Sequence[str], count: int, seed: int
 ) -> list[Group]:
     groups: dict[int, list[str]] = defaultdict(list)
-    for row, parents in enumerate(two_nearest(points, centres(points, count, seed), 0.0)):
+    for row, parents in enumerate(two_nearest(points, centres(points, count, seed), SECOND_TOPIC)):
         for parent in parents:
             groups[parent].append(ids[row])
     distinct = {tuple(sorted(members)) for members in groups.values()}

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
+import regex
+
+from core.reasoning.extractive.lexicon import country_of
 from core.retrieval.sentences import sentence_spans
 from core.retrieval.titles import TitleIndex, aliases
 from core.retrieval.tokenizer import STOP_WORDS, Token, tokenize
@@ -15,11 +18,14 @@ from core.types import Passage
 
 CONNECTORS = frozenset("of the de la le del della di da do du van von der den el al y bin".split())
 ARTICLES = ("the ", "a ", "an ")
+INITIALS = frozenset("st")
+"""Stop words (what is left of "it's" and "don't") that in capitals are initials."""
 CALENDAR = frozenset(
     """january february march april may june july august september october november december
     monday tuesday wednesday thursday friday saturday sunday spring summer autumn winter
     today tomorrow yesterday""".split()
 )
+_PARENTHETICAL = regex.compile(r"\s*\([^()]*\)$")
 MAX_NAME = 8
 """Words of a name at most; a longer run of capitals is a heading."""
 
@@ -56,6 +62,17 @@ def title_keys(title: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_bare(alias) for alias in aliases(title)))
 
 
+def shown(title: str) -> str:
+    """A title on one line."""
+    return " ".join(title.replace("_", " ").split())
+
+
+def bare_title(title: str) -> str:
+    """A title without its parenthetical, as a name."""
+    line = shown(title)
+    return _PARENTHETICAL.sub("", line) or line
+
+
 def names_of(passages: Sequence[Passage], step: Callable[[int], None]) -> list[Named]:
     """What each passage names. A word that only opens sentences is a name where the corpus
     writes it with a capital elsewhere too, or it is a title. ``step`` is told how many are read.
@@ -69,7 +86,7 @@ def names_of(passages: Sequence[Passage], step: Callable[[int], None]) -> list[N
         step(done)
         tokens = tokenize(passage.text)
         sentences = _sentences(passage.text, tokens)
-        runs = list(_runs(passage.text, tokens, {s.start for s in sentences}))
+        runs = list(_runs(passage.text, _spoken(passage.text, tokens, sentences), sentences))
         mentions = [
             (_bare(alias), passage.text[start:end])
             for start, end, alias in titles.find(passage.text, tokens)
@@ -91,9 +108,9 @@ def names_of(passages: Sequence[Passage], step: Callable[[int], None]) -> list[N
                     written = passage.text[tokens_of[0].start : tokens_of[-1].end]
                     entities.setdefault(key, " ".join(written.split()))
         own = tuple(key for key in title_keys(passage.title) if key)
-        entities = _whole(entities)
+        entities = _whole(entities, own)
         for key in own[:1]:
-            entities[key] = _shown(passage.title)
+            entities[key] = bare_title(passage.title)
         found.append(Named(entities, own, sentences))
     step(len(passages))
     return found
@@ -118,8 +135,22 @@ def _sentences(text: str, tokens: Sequence[Token]) -> tuple[Sentence, ...]:
     return tuple(found)
 
 
-def _runs(text: str, tokens: Sequence[Token], opening: set[int]) -> Iterator[_Run]:
+def is_heading(line: str) -> bool:
+    """Whether a sentence is a Markdown heading."""
+    return line.startswith("#")
+
+
+def _spoken(text: str, tokens: Sequence[Token], sentences: Sequence[Sentence]) -> list[Token]:
+    """Tokens outside headings, whose capitals say little."""
+    headings = [(s.start, s.end) for s in sentences if is_heading(text[s.start : s.start + 1])]
+    if not headings:
+        return list(tokens)
+    return [t for t in tokens if not any(a <= t.start < b for a, b in headings)]
+
+
+def _runs(text: str, tokens: Sequence[Token], sentences: Sequence[Sentence]) -> Iterator[_Run]:
     """Runs of capitalised words with connectors inside, short numbers after, and codes."""
+    opening = {sentence.start for sentence in sentences}
     run: list[Token] = []
     pending: list[Token] = []
     for before, token in pairwise([None, *tokens]):
@@ -144,7 +175,9 @@ def _runs(text: str, tokens: Sequence[Token], opening: set[int]) -> Iterator[_Ru
 
 def _closed(run: list[Token], opening: set[int]) -> Iterator[_Run]:
     opens = bool(run) and run[0].start in opening
-    while run and run[0].surface in STOP_WORDS:
+    while (
+        run and run[0].surface in STOP_WORDS and (len(run[0].surface) > 1 or run[0].surface in "ai")
+    ):
         run, opens = run[1:], False
     if run and len(run) <= MAX_NAME:
         yield _Run(tuple(run), opens)
@@ -165,10 +198,11 @@ def _readings(run: _Run, inside: Counter[str], known: set[str]) -> list[tuple[To
     return [rest] if bears else [run.tokens]
 
 
-def _whole(entities: dict[str, str]) -> dict[str, str]:
-    """Entities by key; a single word that ends or begins a longer one of the same passage is
-    that one ("Bettany" beside "Paul Bettany")."""
-    ends = {part for key in entities if " " in key for part in (key.split()[0], key.split()[-1])}
+def _whole(entities: dict[str, str], own: Sequence[str]) -> dict[str, str]:
+    """Entities by key; a single word that ends or begins a longer one of the same passage, or
+    its title, is that one ("Bettany" beside "Paul Bettany")."""
+    longer = [key.split() for key in (*entities, *own) if " " in key]
+    ends = {part for words in longer for part in (words[0], words[-1])}
     return {k: v for k, v in sorted(entities.items()) if " " in k or k not in ends}
 
 
@@ -188,17 +222,15 @@ def _without_article(name: str) -> str:
     return rest if rest and first.lower() in ("the", "a", "an") else name
 
 
-def _shown(title: str) -> str:
-    return " ".join(title.replace("_", " ").split())
-
-
 def _is_code(surface: str) -> bool:
     """Whether it is an identifier: letters first, then digits."""
     return len(surface) >= 3 and surface[0].isalpha() and any(c.isdigit() for c in surface)
 
 
 def _names(key: str) -> bool:
-    """Whether a key says more than a date, a number or a stop word."""
+    """Whether a key says more than a date, a number, a nationality or a stop word."""
     words = key.split()
+    if key in country_of() and key != country_of()[key]:
+        return False
     telling = [w for w in words if not (w.isdigit() or w in CALENDAR or w in STOP_WORDS)]
     return bool(telling) and (len(words) > 1 or len(key) >= 3 or not key.isascii())

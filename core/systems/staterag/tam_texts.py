@@ -12,7 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from core.retrieval.titles import alias_key
-from core.systems.staterag.tam_names import Sentence
+from core.retrieval.tokenizer import content_terms
+from core.systems.staterag.tam_names import Sentence, bare_title, is_heading, shown
 from core.types import Passage
 
 LONGEST = 220
@@ -26,7 +27,7 @@ SentencesOf = Callable[[int], Sequence[Sentence]]
 def evidence_text(passage: Passage, sentences: Sequence[Sentence]) -> str:
     """Title and first sentence that says something."""
     lines = (passage.text[s.start : s.end] for s in sentences if s.terms)
-    lead = _cut(next((line for line in lines if not _is_heading(line)), ""))
+    lead = _cut(next((line for line in lines if not is_heading(line)), ""))
     title = shown(passage.title)
     return ": ".join(part for part in (title, lead) if part) or f"Passage {passage.id}"
 
@@ -39,12 +40,11 @@ def relation_text(
     shared = Counter(
         term for row in members for term in frozenset().union(*(s.terms for s in read(row)))
     )
-    wanted = {word for name in names for word in alias_key(name).split()}
+    wanted = frozenset(content_terms(" ".join(names)))
 
-    def centrality(row: int, sentence: Sentence) -> float:
+    def centrality(sentence: Sentence) -> float:
         total: float = sum(shared[term] - 1 for term in sentence.terms)
-        spoken = passages[row].text[sentence.start : sentence.end]
-        about = len(wanted & set(alias_key(spoken).split())) / len(wanted) if wanted else 0.0
+        about = len(wanted & sentence.terms) / len(wanted) if wanted else 0.0
         value: float = total / max(len(members) - 1, 1) + 2 * about
         return value / math.sqrt(len(sentence.terms) + 4)
 
@@ -52,13 +52,13 @@ def relation_text(
     for row in members:
         for sentence in read(row):
             spoken = passages[row].text[sentence.start : sentence.end]
-            if len(sentence.terms) >= 3 and not _is_heading(spoken):
-                value = round(centrality(row, sentence), 6)
+            if len(sentence.terms) >= 3 and not is_heading(spoken):
+                value = round(centrality(sentence), 6)
                 if row not in best or value > best[row][0]:
                     best[row] = (value, spoken)
     ranked = sorted(members, key=lambda row: (-best.get(row, (0.0, ""))[0], row))
     central = _cut(best[ranked[0]][1]) if ranked and ranked[0] in best else ""
-    titles = [shown(passages[row].title) for row in ranked]
+    titles = [bare_title(passages[row].title) for row in ranked]
     listed = distinct(names or titles, NAMES)
     for title in titles:
         if names and len(listed) < 2:
@@ -67,17 +67,12 @@ def relation_text(
     return text or " · ".join(f"Passage {passages[row].id}" for row in ranked[:NAMES])
 
 
-def leading_names(
-    counts: Mapping[str, float], spread: Mapping[str, int], groups: int, most: int = LEADING
-) -> list[str]:
-    """Names that lead in a topic: many passages under it, few other topics (``spread`` of
-    ``groups``) that have them."""
-    weighed = {
-        name: count * math.log(1 + groups / max(spread.get(name, 1), 1))
-        for name, count in counts.items()
-    }
+def leading_names(counts: Mapping[str, int], everywhere: Mapping[str, int]) -> list[str]:
+    """Names that lead in a topic: many passages under it, and most of all passages under the
+    topics of its level (``everywhere``) that have them."""
+    weighed = {name: count * count / everywhere[name] for name, count in counts.items()}
     ranked = sorted(weighed, key=lambda name: (-round(weighed[name], 6), name))
-    return distinct(ranked, most)
+    return distinct(ranked, LEADING)
 
 
 def distinct(names: Iterable[str], most: int) -> list[str]:
@@ -92,15 +87,6 @@ def distinct(names: Iterable[str], most: int) -> list[str]:
         if len(kept) == most:
             break
     return kept
-
-
-def shown(title: str) -> str:
-    """A title on one line."""
-    return " ".join(title.replace("_", " ").split())
-
-
-def _is_heading(line: str) -> bool:
-    return line.startswith("#")
 
 
 def _cut(sentence: str) -> str:
@@ -119,8 +105,10 @@ def topic_texts(
     """Leading names of each topic. ``beneath``: the relations under it; ``members``: rows of
     each relation; a relation without names counts by its titles."""
     counted = [_counts(relations, members, names, passages) for relations in beneath]
-    spread = Counter(name for counts in counted for name in counts)
-    return [" · ".join(leading_names(c, spread, len(counted))) or "Passages" for c in counted]
+    everywhere: Counter[str] = Counter()
+    for counts in counted:
+        everywhere.update(counts)
+    return [" · ".join(leading_names(counts, everywhere)) or "Passages" for counts in counted]
 
 
 def root_text(
@@ -132,7 +120,7 @@ def root_text(
     """How many passages there are, and the names that most of them share."""
     documents = len({passages[row].document for row in rows})
     counts = _counts(list(members), members, names, passages)
-    leading = " · ".join(leading_names(counts, {}, 1))
+    leading = " · ".join(leading_names(counts, counts))
     size = f"{_count(len(rows), 'passage')} of {_count(documents, 'document')}"
     return f"{size}: {leading}" if leading else size
 
@@ -150,7 +138,7 @@ def _counts(
             for name in distinct(names[relation], NAMES):
                 counts[name] += len(rows)
         else:
-            counts.update(shown(passages[row].title) for row in rows)
+            counts.update(bare_title(passages[row].title) for row in rows)
     return counts
 
 

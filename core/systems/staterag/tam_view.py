@@ -49,7 +49,7 @@ class TamView:
         """``passages`` ascend by id; ``vectors`` are theirs, shape (passages, dimension)."""
         from scipy.sparse import csr_array
 
-        self.tam, self.passages, self._vectors = tam, passages, vectors
+        self.tam, self.passages, self.vectors = tam, passages, vectors
         self._rows = np.arange(len(passages)) if mask is None else np.flatnonzero(mask)
         self._whole = mask is None
         self._first = tam.first_evidence
@@ -91,7 +91,7 @@ class TamView:
         """Length of the sum of the vectors under each inner node; 1 where there are none."""
         norms = np.ones(self._first)
         for start in range(0, self._first, BLOCK):
-            sums = self._members[start : start + BLOCK] @ self._vectors
+            sums = self._members[start : start + BLOCK] @ self.vectors
             norms[start : start + BLOCK] = np.linalg.norm(sums, axis=1)
         return np.where(norms > 0, norms, 1.0)
 
@@ -103,7 +103,9 @@ class TamView:
             if query in self._scores:
                 self._scores.move_to_end(query)
                 return self._scores[query]
-        cosines = (self._vectors @ vector).astype(np.float64)
+        cosines = np.zeros(0)
+        if len(self.passages):
+            cosines = (self.vectors @ vector).astype(np.float64)
         above = (self._members @ cosines) / self._norms
         dense = np.clip(np.concatenate([above, cosines]), -1.0, 1.0).round(DECIMALS)
         found = NodeScores(self._lexical(query), dense)
