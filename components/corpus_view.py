@@ -6,7 +6,14 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from components import corpus_browse, corpus_search, corpus_upload, runs_exchange, session
+from components import (
+    corpus_browse,
+    corpus_search,
+    corpus_upload,
+    runs_exchange,
+    session,
+    tam_explorer,
+)
 from components.composer import corpus_label
 from components.jobs import Job, jobs, phase_text
 from components.markup import chip
@@ -25,6 +32,7 @@ STATES = {
 VIEWS = {
     "documents": ("Documents", "description"),
     "search": ("Search", "search"),
+    "graph": ("Abstraction memory", "account_tree"),
     "health": ("Index health", "monitor_heart"),
     "add": ("Add files", "upload_file"),
 }
@@ -64,6 +72,8 @@ def draw(library: Library, journal: Journal) -> None:
         empty("pending", "Not indexed yet", "Press Index to read and embed its documents.")
     elif view == "search":
         corpus_search.draw(index)
+    elif view == "graph":
+        tam_explorer.draw(library, journal.memory(), chosen.name, index)
     elif view == "health":
         corpus_browse.health(chosen, index)
     else:

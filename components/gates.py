@@ -8,6 +8,7 @@ from components.markup import chip, icon, table
 from components.palette import BLUE, FIRED, GREY, NOT_FIRED, VERMILLION
 from components.safe import esc
 from core.events import Decided, Step
+from core.narration import outcome as chosen
 from core.replay import Redecision
 from core.types import Gate
 
@@ -68,7 +69,7 @@ def ledger(step: Step, ghost: Redecision | None = None) -> str:
         known = {g.name for g in event.gates}
         rows += [_only_ghost(g) for g in ghost.gates if g.name not in known]
     heads = ["#", "Gate", "Value and threshold", "", "Margin", "Fired"]
-    caption = f"Gates of step {step.seq}, outcome {words(event.outcome)}"
+    caption = f"Gates of step {step.seq}, outcome {chosen(event.outcome)}"
     return table(caption, heads, rows, numeric=(0, 2, 4))
 
 
@@ -114,7 +115,7 @@ def outcome(step: Step, ghost: Redecision | None) -> str:
     event = step.event
     assert isinstance(event, Decided)
     text = (
-        f"<b>Step {step.seq}: {esc(words(event.outcome))}</b> "
+        f"<b>Step {step.seq}: {esc(chosen(event.outcome))}</b> "
         f'<span class="ri-dim">{esc(event.reason)}</span>'
     )
     if ghost is None or ghost.certainty == "same":
@@ -130,9 +131,15 @@ def _turn(ghost: Redecision) -> str:
     if ghost.certainty == "unknown":
         inner = "unknown now"
         if ghost.replayed != ghost.recorded:
-            inner += f"; from these inputs: {esc(words(ghost.replayed))}"
+            inner += f"; from these inputs: {esc(_other(ghost))}"
         return f'<span class="ri-ghost">{inner}</span>'
     return (
         f'<span class="ri-ghost">{icon("alt_route", VERMILLION)} now: '
-        f'{esc(words(ghost.replayed))}</span> <span class="ri-dim">{esc(ghost.reason)}</span>'
+        f'{esc(_other(ghost))}</span> <span class="ri-dim">{esc(ghost.reason)}</span>'
     )
+
+
+def _other(ghost: Redecision) -> str:
+    """What would be decided; where only what was chosen differs, that."""
+    now = chosen(ghost.replayed or "")
+    return f"{now} another" if now == chosen(ghost.recorded) else now

@@ -10,6 +10,7 @@ from components.palette import GHOST, Sign
 from components.run_store import store
 from core.events import BeliefUpdated, Decided, Step
 from core.journal import Journal
+from core.narration import outcome
 from core.replay import Redecision, ReplayReport
 from core.settings import Role, SystemSettings, changed, extra, role_of
 
@@ -59,8 +60,9 @@ class Ghosts:
             return "Every decision comes out as recorded."
         parts = []
         if first is not None:
-            new, old = (x.replace("_", " ") for x in (first.replayed, first.recorded))
-            parts.append(f"Step {first.seq} would come out as {new}, not {old}.")
+            new, old = outcome(first.replayed), outcome(first.recorded)
+            other = f"would {new} another" if new == old else f"would come out as {new}, not {old}"
+            parts.append(f"Step {first.seq} {other}.")
         if report.ends_as is not None:
             parts.append("The run would end there.")
         elif report.unknown_from is not None:

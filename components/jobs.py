@@ -11,7 +11,7 @@ import streamlit as st
 from core.errors import RagError
 from core.retrieval.building import IndexReport
 from core.retrieval.library import Library
-from core.retrieval.progress import Progress
+from core.retrieval.progress import Progress, Report
 
 NEWS = 120.0
 """Seconds for which the end of an indexing is shown."""
@@ -22,6 +22,7 @@ class Job:
     """An indexing under way or done; ``problem`` is a sentence that says what to do."""
 
     corpus: str
+    again: bool = False
     progress: Progress | None = None
     report: IndexReport | None = None
     problem: str = ""
@@ -43,20 +44,22 @@ class Job:
 class Jobs:
     """Indexing jobs by workspace and corpus. A second start of a running one joins it."""
 
+    what = "Indexing"
+
     def __init__(self) -> None:
         self._jobs: dict[tuple[str, str], Job] = {}
         self._lock = threading.Lock()
 
-    def start(self, library: Library, corpus: str) -> Job:
-        """Index a corpus in a thread, which touches no page."""
+    def start(self, library: Library, corpus: str, again: bool = False) -> Job:
+        """Work on a corpus in a thread, which touches no page; ``again``: from the beginning."""
         key = (library.workspace, corpus)
         with self._lock:
             job = self._jobs.get(key)
             if job is not None and job.active:
                 return job
-            job = self._jobs[key] = Job(corpus)
+            job = self._jobs[key] = Job(corpus, again)
         thread = threading.Thread(
-            target=self._work, args=(library, job), name=f"index {corpus}", daemon=True
+            target=self._work, args=(library, job), name=f"{self.what} {corpus}", daemon=True
         )
         thread.start()
         return job
@@ -77,21 +80,42 @@ class Jobs:
             job.progress = progress
 
         try:
-            job.report = library.index(job.corpus, note, lambda: job.stopping)
+            self._do(library, job, note)
         except RagError as problem:
             job.problem = problem.message
         except Exception as problem:
-            job.problem = f"Indexing failed ({type(problem).__name__}); try again."
+            job.problem = f"{self.what} failed ({type(problem).__name__}); try again."
             raise
         finally:
             job.ended = time.monotonic()
             job.done.set()
+
+    def _do(self, library: Library, job: Job, note: Report) -> None:
+        job.report = library.index(job.corpus, note, lambda: job.stopping)
+
+
+class GraphJobs(Jobs):
+    """Builds of typed abstraction memories, likewise."""
+
+    what = "Building the abstraction memory"
+
+    def _do(self, library: Library, job: Job, note: Report) -> None:
+        from core.systems.staterag.tam_graph import IndexGraph
+
+        graph = IndexGraph.of(library.open(job.corpus))
+        graph.tam(note, lambda: job.stopping, rebuild=job.again)
 
 
 @st.cache_resource(show_spinner=False)
 def jobs() -> Jobs:
     """The ones of this process."""
     return Jobs()
+
+
+@st.cache_resource(show_spinner=False)
+def graph_jobs() -> GraphJobs:
+    """The ones of this process."""
+    return GraphJobs()
 
 
 def phase_text(progress: Progress | None) -> tuple[float, str]:

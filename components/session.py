@@ -30,6 +30,7 @@ CURSOR, SLIDER, FOLLOW, FOLLOWING, VIEW, RAIL, DIMENSION = (
 EVIDENCE_PAGE, GATES_PAGE, PROMPTS_PAGE = "page_evidence", "page_gates", "page_prompts"
 TIMELINE, STAGES, HISTORY = "run_timeline", "run_stages", "run_history"
 FORAGE, CYCLES = "run_forage", "run_cycles"
+TAM_WHOLE, TAM_PAGE, MEMORY_PAGE = "run_tam_whole", "page_tam", "page_memory"
 EVERY_STEP, ADVANCED, RUN_NOTICE = "run_every_step", "settings_advanced", "run_notice"
 OPENED = "run_opened"
 SETTINGS_OF, BASE = "settings_of", "settings_base"
@@ -65,6 +66,16 @@ CORPUS_PAGE, CORPUS_DOCUMENT, CORPUS_FILTER, CORPUS_ROUND = (
     "corpus_round",
 )
 CORPUS_CHANNEL, CORPUS_HITS = "corpus_channel", "corpus_hits"
+TAM_NODE, TAM_FIND, TAM_KIND, TAM_DEPTH, TAM_NODES, TAM_BELOW, TAM_ABOVE = (
+    "tam_node",
+    "tam_find",
+    "tam_kind",
+    "tam_depth",
+    "page_tam_nodes",
+    "page_tam_below",
+    "page_tam_above",
+)
+POOL_PAGE, POOL_NOTICE = "page_pool", "pool_notice"
 CORPUS_FILES_PAGE = "corpus_files_page"
 _OVERRIDES = "settings_changed"
 

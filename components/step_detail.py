@@ -28,6 +28,7 @@ from core.events import (
     Step,
     Warned,
 )
+from core.narration import outcome as chosen
 
 LONGEST = 60_000
 
@@ -85,7 +86,7 @@ def _decided(event: Decided) -> str:
         if not isinstance(value, (list, dict))
     ]
     return (
-        f"<p><b>{esc(words(event.outcome))}</b>: {esc(event.reason)}</p>"
+        f"<p><b>{esc(chosen(event.outcome))}</b>: {esc(event.reason)}</p>"
         f'<ol class="ri-gates">{gates}</ol><h4>Inputs</h4>{facts(inputs)}'
     )
 

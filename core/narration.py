@@ -70,19 +70,37 @@ def _started(x: e.RunStarted, _: Titles) -> str:
     )
 
 
-def _proposed(x: e.Proposed, _: Titles) -> str:
-    return f"{plain(x.role)} proposes a value for {plain(x.field)}."
+def _proposed(x: e.Proposed, titles: Titles) -> str:
+    return f"The {plain(x.role)} proposes {_gist(x, titles)}."
+
+
+def _gist(x: e.Proposed, titles: Titles) -> str:
+    """What was proposed, where the value has one of the forms that roles propose."""
+    value = x.value if isinstance(x.value, dict) else {}
+    objective, verdict = value.get("objective"), value.get("verdict")
+    nodes, items = value.get("nodes"), value.get("items")
+    if isinstance(objective, str):
+        return f"a plan, {_quoted(objective)}"
+    if isinstance(nodes, list):
+        return f"a path of {_count(len(nodes), 'node')}"
+    if isinstance(items, list):
+        ids = [str(i.get("id")) for i in items if isinstance(i, dict)]
+        return f"{_count(len(ids), 'passage')} as evidence: {_named(ids, titles)}"
+    if isinstance(verdict, str):
+        why = value.get("justification")
+        return f"the verdict {plain(verdict)}" + (f", {_quoted(str(why))}" if why else "")
+    return f"a value for {plain(x.field)}"
 
 
 def _validated(x: e.Validated, _: Titles) -> str:
-    verdict = {"accept": "accepts", "reject": "refuses", "not_run": "was not run on"}[x.verdict]
-    why = f": {plain(x.reason)}" if x.reason else ""
-    return f"{plain(x.validator)} {verdict} the proposal{why}."
+    verdict = {"accept": "accepted", "reject": "refused", "not_run": "not run"}[x.verdict]
+    why = f", {plain(x.reason, 160)}" if x.reason else ""
+    return f"Check of the {plain(x.validator)}: {verdict}{why}."
 
 
 def _committed(x: e.Committed, _: Titles) -> str:
-    changed = "" if x.before != x.after else " (unchanged)"
-    return f"{plain(x.field)} is committed{changed}."
+    changed = "" if x.before != x.after else "; the state is as it was"
+    return f"The {plain(x.field)} is committed to the state{changed}."
 
 
 def _query(x: e.QueryIssued, _: Titles) -> str:
@@ -153,13 +171,27 @@ _TO = {
     "chain": "go hop by hop",
     "undecomposed": "take the question as one hop",
     "exhausted": "stop for want of budget",
+    "none": "choose nothing",
+    "BYPASS": "answer from the initial evidence",
+    "MARS": "go through the cycles",
+    "PASS": "give the verdict PASS",
+    "FAIL": "give the verdict FAIL",
+    "RELEASE": "release the evidence to the reader",
+    "REVISE": "revise in another cycle",
+    "FALLBACK": "fall back on the evidence of all cycles",
 }
 """Outcomes that are no verbs, as what was decided to do."""
 
 
+def outcome(text: str) -> str:
+    """An outcome in words: without the ids of what was chosen, which say nothing to a person."""
+    word, _, chosen = text.partition(" ")
+    return word if chosen and " " not in chosen else text.replace("_", " ")
+
+
 def _decided(x: e.Decided, _: Titles) -> str:
-    what = _TO.get(x.outcome) or plain(x.outcome.replace("_", " "))
-    return f"Decided to {what}: {plain(x.reason, 160)}"
+    what = outcome(x.outcome)
+    return f"Decided to {_TO.get(what) or plain(what)}: {plain(x.reason, 160)}"
 
 
 def _explored(x: e.PathExplored, _: Titles) -> str:
@@ -215,9 +247,12 @@ def _grounded(x: e.Grounded, titles: Titles) -> str:
 
 
 def _memory(x: e.MemoryOp, _: Titles) -> str:
-    verdict = "" if x.allowed else f" was refused: {plain(x.reason)}"
-    what = f"{plain(x.operation)} of {plain(x.artifact, 40)} ({plain(x.scope, 40)})"
-    return f"Memory: {plain(x.role)}'s {what}{verdict}."
+    kind = plain(x.artifact.partition(":")[0] or "artifact", 40)
+    what = "what is available" if x.artifact == "*" else f"a {kind}"
+    done = f"The {plain(x.role)}'s {plain(x.operation)} of {what} in the {plain(x.scope, 40)} store"
+    if not x.allowed:
+        return f"{done} was refused: {plain(x.reason, 160)}."
+    return f"{done}: {plain(x.reason, 160)}."
 
 
 def _probed(x: e.Probed, _: Titles) -> str:

@@ -1,0 +1,488 @@
+"""What a person sees of a StateRAG run, and the abstraction memory on the corpus page."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from components import (
+    cycles,
+    memory_panel,
+    session,
+    staged_state,
+    tam_explorer,
+    tam_graph,
+    tam_labels,
+    tam_view,
+)
+from components.jobs import graph_jobs
+from core import trace
+from core.events import Decided, MemoryOp, PathExplored, Proposed, Step, Validated
+from core.memory import PathArtifact, PlanArtifact
+from core.narration import narrate
+from core.ports import Plan
+from core.replay import ParsedRun, replay
+from core.settings import override
+from core.types import CorpusRef
+from tests.app.bench import FakeBench
+from tests.app.conftest import CORPUS, RUN, Open, html
+from tests.app.navigating import EDGES, NOT_ENOUGH, ROOT, TYPES, Graph, Roles, navigated
+from tests.app.recorded import NASTY
+from tests.app.test_corpus_page import FILES
+from tests.app.test_ragx_views import keep
+
+STEPS = navigated()
+FOUND = cycles.lineage(STEPS)
+NAMES = tam_labels.Names({})
+
+
+def seq(kind: type, nth: int = 0, steps: list[Step] = STEPS) -> int:
+    return [s.seq for s in steps if isinstance(s.event, kind)][nth]
+
+
+def view(app, name: str):  # type: ignore[no-untyped-def]
+    return html(app.get_by_key(session.VIEW).set_value(name).run())
+
+
+# --- the fold ------------------------------------------------------------------------------------
+
+
+def test_a_run_is_folded_into_its_cycles() -> None:
+    assert [c.number for c in FOUND.cycles] == [1, 2]
+    first, second = FOUND.cycles
+    assert first.complete
+    assert second.complete
+    assert first.action is not None
+    assert second.action is not None
+    assert [first.action[1].outcome, second.action[1].outcome] == ["REVISE", "RELEASE"]
+    assert first.proposed[0] == ROOT
+    assert first.types == ("ROOT", "TOPIC", "RELATION", "EVIDENCE")
+    assert second.query != ""
+    assert FOUND.admitted is not None
+    assert len(FOUND.operations) == sum(isinstance(s.event, MemoryOp) for s in STEPS)
+
+
+@pytest.mark.parametrize("cut", range(len(STEPS)))
+def test_every_cut_is_a_beginning_of_the_whole(cut: int) -> None:
+    part = cycles.lineage(STEPS[: cut + 1])
+    for mine, whole in zip(part.cycles, FOUND.cycles, strict=False):
+        assert mine.first == whole.first
+        assert mine.rounds == whole.rounds[: len(mine.rounds)]
+        for role, state in mine.roles.items():
+            assert state.proposal in (None, whole.roles[role].proposal)
+            assert state.after in ("", whole.roles[role].after)
+
+
+def test_a_refused_proposal_ends_the_cycle_and_the_rest_was_not_run() -> None:
+    empty = Plan(objective="", required_facts=("x",), entities=())
+    steps = navigated(roles=Roles(plan=empty))
+    found = cycles.lineage(steps)
+    (cycle,) = found.cycles
+    assert cycle.refused is cycle.roles["planner"]
+    assert [r.verdict for r in cycle.roles.values()] == ["reject", "not_run", "not_run", "not_run"]
+    assert not any(r.committed for r in cycle.roles.values())
+
+
+# --- path ----------------------------------------------------------------------------------------
+
+
+def test_every_recorded_transition_is_listed_with_what_became_of_it() -> None:
+    for cycle in FOUND.cycles:
+        listed = tam_view.seen(cycle)
+        assert len(listed) == sum(len(x.transitions) for _, x in cycle.rounds)
+        chosen = [(s.transition.parent, s.transition.child) for s in listed if s.state == "chosen"]
+        assert chosen == list(pairwise(cycle.proposed))
+        for one in listed:
+            assert (one.state == "refused") == (not one.transition.admissible)
+        frontiers = {n for _, x in cycle.rounds[1:] for n in x.frontier}
+        assert {s.transition.child for s in listed if s.state == "kept"} <= frontiers
+
+
+def test_the_picture_and_the_table_say_the_same(page: Open, bench: FakeBench) -> None:
+    app = page(RUN, run=keep(bench, STEPS))
+    shown = view(app, "path")
+    for sign in ("on the path", "kept in the beam", "refused by type"):
+        assert sign in shown
+    assert "ROOT → RELATION" in shown
+    (frame,) = app.get("iframe")
+    drawn = json.loads(re.search(r"nodes = new vis.DataSet\((\[.*?\])\);", _srcdoc(frame))[1])  # type: ignore[index]
+    assert {n["id"] for n in drawn} <= set(TYPES)
+    assert set(FOUND.cycles[-1].proposed) <= {n["id"] for n in drawn}
+    assert "Path: ROOT" in _alt(frame)
+
+
+def _srcdoc(frame) -> str:  # type: ignore[no-untyped-def]
+    return str(frame.proto.srcdoc)
+
+
+def _alt(frame) -> str:  # type: ignore[no-untyped-def]
+    return str(frame.proto)
+
+
+def test_the_path_follows_the_cursor(page: Open, bench: FakeBench) -> None:
+    run = keep(bench, STEPS)
+    early = view(page(RUN, run=run, step=seq(PathExplored)), "path")
+    assert "Round 1 of the search" in early
+    assert "on the path" not in early
+    assert "No navigation yet" in view(page(RUN, run=run, step=8), "path")
+
+
+def test_a_wider_share_of_words_draws_the_other_path(page: Open, bench: FakeBench) -> None:
+    class Tilted(Graph):
+        def expand(self, query, parents, access):  # type: ignore[no-untyped-def]
+            found = []
+            for edge in super().expand(query, parents, access):
+                wordy = edge.child in ("topic:people", "relation:wedding") or (
+                    edge.parent == "relation:wedding"
+                )
+                if edge.lexical is None:
+                    found.append(edge)
+                else:
+                    change = {"lexical": 1.0, "dense": 0.0} if wordy else {"lexical": 0.0}
+                    found.append(edge.model_copy(update=change))
+            return found
+
+    steps = navigated(graph=Tilted(), dense_share=1.0)
+    report = replay(steps, {"dense_share": 0.0})
+    first = next(d for d in report.decisions if d.decider == "staterag.navigate")
+    cycle = cycles.lineage(steps).cycles[0]
+    other = tam_view.ghost_path(cycle, first)
+    assert first.certainty == "diverged"
+    assert other
+    assert other != cycle.proposed
+    drawing = tam_view.neighbourhood(cycle, tam_view.seen(cycle), NAMES, other)
+    ghosts = [(e.parent, e.child) for e in drawing.edges if e.state == "ghost"]
+    assert ghosts == list(pairwise(other))
+    app = page(RUN, run=keep(bench, steps), set="dense_share=0.0")
+    assert "now: propose another" in view(app, "gates")
+
+
+@pytest.mark.parametrize(
+    "other", [{"pass_support": 0.05, "pass_gap": 1.0}, {"max_cycles": 1}, {"beam": 1}]
+)
+def test_recorded_decisions_redecide_as_recorded_and_otherwise(other: dict[str, float]) -> None:
+    run = ParsedRun(STEPS)
+    assert all(d.certainty == "same" for d in run.replay(run.settings).decisions)
+    again = run.replay(override(run.settings, dict(other)))
+    assert any(d.certainty != "same" for d in again.decisions)
+
+
+# --- the pictures --------------------------------------------------------------------------------
+
+
+def _whole(labels: dict[str, str] | None = None) -> tam_graph.Drawing:
+    pairs = [(a, b) for a, b, _ in EDGES]
+    return tam_graph.whole(
+        TYPES, pairs, labels or {}, labels or {}, chosen=FOUND.cycles[0].proposed
+    )
+
+
+@pytest.mark.parametrize("dark", [True, False])
+def test_the_same_graph_is_the_same_picture(dark: bool) -> None:
+    pages = [tam_graph.page(_whole(), dark=dark, height=300) for _ in range(2)]
+    assert pages[0] == pages[1]
+    shuffled = tam_graph.whole(
+        TYPES, [(a, b) for a, b, _ in reversed(EDGES)], {}, {}, chosen=FOUND.cycles[0].proposed
+    )
+    places = {n.id: (n.x, n.y) for n in _whole().nodes}
+    assert {n.id: (n.x, n.y) for n in shuffled.nodes} == places
+    first = cycles.lineage(navigated()).cycles[0]
+    drawn = [tam_view.neighbourhood(c, tam_view.seen(c), NAMES) for c in (first, FOUND.cycles[0])]
+    assert drawn[0] == drawn[1]
+
+
+def test_a_picture_asks_for_nothing_from_elsewhere() -> None:
+    shown = tam_graph.page(_whole(), dark=False, height=300)
+    assert not re.findall(r"(?:src|href)\s*=\s*[\"']?\s*(?:https?:)?//", shown)
+    assert not re.findall(r"url\([\"']?(?:https?:)?//", shown)
+    assert "default-src 'none'" in shown
+    assert '"physics": {"enabled": false}' in shown
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    st.lists(st.text(alphabet=st.characters(), max_size=60), min_size=9, max_size=9),
+    st.booleans(),
+)
+def test_no_label_can_leave_its_place_in_the_picture(texts: list[str], boxes: bool) -> None:
+    labels = dict(zip(TYPES, [NASTY, "</script><script>x", *texts], strict=False))
+    nodes = tuple(
+        tam_graph.Node(n, TYPES[n], labels.get(n, ""), labels.get(n, ""), 0, 0) for n in TYPES
+    )
+    plain = tam_graph.Drawing(
+        tuple(tam_graph.Node(n, TYPES[n], "x", "x", 0, 0) for n in TYPES), (), boxes
+    )
+    drawing = tam_graph.Drawing(nodes, (), boxes)
+    shown, base = (tam_graph.page(d, dark=False, height=300) for d in (drawing, plain))
+    for tag in ("<script", "</script", "<img", "<a ", "http"):
+        assert shown.count(tag) <= base.count(tag) + (tag == "http") * 3 * shown.count("evil")
+    data = json.loads(re.search(r"nodes = new vis.DataSet\((\[.*?\])\);", shown)[1])  # type: ignore[index]
+    assert [n["id"] for n in data] == list(TYPES)
+    for node in data:
+        assert "\u202e" not in node["label"] + node["title"]
+
+
+def test_a_node_type_of_an_imported_run_is_not_written_into_the_script() -> None:
+    node = tam_graph.Node("a", "</script><img src=x>", "x", "x", 0, 0)
+    shown = tam_graph.page(tam_graph.Drawing((node,), (), True), dark=False, height=300)
+    assert "<img" not in shown
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.data())
+def test_nodes_never_share_a_place(data: st.DataObject) -> None:
+    import networkx as nx
+
+    count = data.draw(st.integers(2, 60))
+    graph = nx.DiGraph()
+    graph.add_node("0")
+    for n in range(1, count):
+        for parent in data.draw(st.sets(st.integers(0, n - 1), min_size=1, max_size=3)):
+            graph.add_edge(str(parent), str(n))
+    places = tam_graph.rings(graph, {n: "TOPIC" for n in graph})
+    assert set(places) == set(graph)
+    assert len(set(places.values())) == count
+    assert places == tam_graph.rings(nx.DiGraph(graph), {n: "TOPIC" for n in graph})
+
+
+def test_three_thousand_nodes_are_written_in_time_and_more_are_counted() -> None:
+    kinds = {"root": "ROOT"} | {f"t{n}": "TOPIC" for n in range(60)}
+    kinds |= {f"r{n}": "RELATION" for n in range(900)} | {f"e{n}": "EVIDENCE" for n in range(3_000)}
+    pairs = [("root", f"t{n}") for n in range(60)]
+    pairs += [(f"t{n % 60}", f"r{n}") for n in range(900)]
+    pairs += [(f"r{n * 7 % 900}", f"e{n}") for n in range(3_000)]
+    began = time.process_time()
+    drawing = tam_graph.whole(kinds, pairs, {}, {n: "words " * 50 for n in kinds})
+    shown = tam_graph.page(drawing, dark=False, height=400)
+    took = time.process_time() - began
+    assert len(drawing.nodes) == tam_graph.MOST_NODES
+    assert {n.kind for n in drawing.nodes} == set(tam_graph.KINDS)
+    assert len(shown) < 3_000_000
+    assert took < 5
+
+
+# --- state and memory ----------------------------------------------------------------------------
+
+
+def test_the_staged_state_shows_proposal_verdict_and_commit(page: Open, bench: FakeBench) -> None:
+    app = page(RUN, run=keep(bench, STEPS))
+    shown = view(app, "state")
+    for words in ("Planner", "Navigator", "Retriever", "Verifier", "PASS", "committed", "accepted"):
+        assert words in shown
+    assert "Cycles side by side" in shown
+    before = next(s.event for s in STEPS if isinstance(s.event, Proposed))
+    assert str(before.value["objective"])[:20] in shown  # type: ignore[index]
+    early = view(page(RUN, run=keep(bench, navigated(run_id="b")), step=seq(Validated)), "state")
+    assert "Cycles side by side" not in early
+    assert "PASS" not in early
+
+
+def test_what_was_not_run_is_said_so(page: Open, bench: FakeBench) -> None:
+    empty = Plan(objective="", required_facts=("x",), entities=())
+    shown = view(page(RUN, run=keep(bench, navigated(roles=Roles(plan=empty)))), "state")
+    assert "no_objective" in shown
+    assert shown.count("not run") >= 3
+    assert "nothing is committed; the cycle ends here" in shown
+
+
+def test_before_the_first_cycle_the_bypass_is_told(page: Open, bench: FakeBench) -> None:
+    run = keep(bench, STEPS)
+    assert "No cycle yet" in view(page(RUN, run=run, step=1), "state")
+    assert "no bypass" in view(page(RUN, run=run, step=seq(Decided)), "state")
+
+
+def test_operations_are_listed_with_their_verdicts(page: Open, bench: FakeBench) -> None:
+    shown = view(page(RUN, run=keep(bench, STEPS)), "memory")
+    assert "private planner" in shown
+    assert "applied" in shown
+    assert "Nothing of an earlier question was reused" in shown
+    for rule in memory_panel.PERMISSIONS:
+        assert rule.actor in shown
+    isolated = view(page(RUN, run=keep(bench, without_memory())), "memory")
+    assert "Memory is off" in isolated
+
+
+def without_memory() -> list[Step]:
+    return navigated(run_id="withoutmemory", mode="off")
+
+
+def test_a_second_question_says_what_it_reused(page: Open, bench: FakeBench) -> None:
+    scope = "global three@v1/*"
+    reused = MemoryOp(
+        role="planner",
+        operation="read",
+        scope=scope,
+        artifact="plan:abc",
+        allowed=True,
+        reason="reused from “Who plays Jarvis?”: saves a plan of 30 tokens",
+    )
+    refused = reused.model_copy(
+        update={"role": "verifier", "allowed": False, "reason": "the verifier may not read"}
+    )
+    at = seq(Validated)
+    steps = [*STEPS[:at]]
+    for event in (reused, refused):
+        steps.append(STEPS[at].model_copy(update={"seq": len(steps), "event": event}))
+    steps += [s.model_copy(update={"seq": s.seq + 2, "parent_seq": s.seq + 1}) for s in STEPS[at:]]
+    found = cycles.lineage(steps)
+    assert found.cycles[0].roles["planner"].reused == reused.reason
+    assert [op for _, op in memory_panel.reused(found.operations)] == [reused]
+    shown = memory_panel.listing(found.operations)
+    assert "the verifier may not read" in shown
+    assert "refused" in shown
+
+
+def test_the_shared_memory_is_inspected_and_cleared(page: Open, bench: FakeBench) -> None:
+    from core.memory import Artifact, MemoryScope, artifact_id
+    from core.types import Access
+
+    corpus = CorpusRef(id="three", version="v1")
+    pool = bench.journal.memory()
+    payload = PlanArtifact(objective=NASTY, required_facts=("x",), entities=())
+    path = PathArtifact(nodes=("root", "e"))
+    kept = [
+        Artifact(
+            id=artifact_id(NASTY, p),
+            producer=role,
+            store="global",
+            question=NASTY,
+            payload=p,
+            verified=True,
+        )
+        for p, role in ((payload, "planner"), (path, "navigator"))
+    ]
+    scope = MemoryScope.of(corpus, Access())
+    pool.keep(scope, kept, ())
+    app = page(RUN, run=keep(bench, STEPS))
+    shown = view(app, "memory")
+    assert "2 artifacts" in shown
+    assert "<script" not in shown
+    app.button(key="pool_clear_yes:run:0").click().run()
+    assert pool.artifacts(scope) == []
+    assert "2 artifacts cleared" in html(app)
+    assert "Nothing is kept" in html(app)
+
+
+# --- words, hostile text, scale ------------------------------------------------------------------
+
+
+def test_every_step_is_told_without_ids() -> None:
+    titles = trace.titles(STEPS)
+    for step in STEPS:
+        if isinstance(step.event, (Decided, MemoryOp, Proposed, Validated)):
+            words = narrate(step, titles)
+            assert not re.search(r"[0-9a-f]{12}", words.replace(" ", "")), words
+            assert "_" not in words or "run" in words, words
+
+
+def test_hostile_text_is_text_in_every_view(page: Open, bench: FakeBench) -> None:
+    evil = Plan(objective=NASTY, required_facts=(NASTY,), entities=(NASTY,))
+    roles = Roles(plan=evil, verdicts=(NOT_ENOUGH.model_copy(update={"missing": (NASTY,)}),))
+    app = page(RUN, run=keep(bench, navigated(roles=roles, question=NASTY)))
+    for name in ("path", "state", "memory", "gates", "evidence", "answer", "story"):
+        shown = view(app, name)
+        for bad in ("<script", "<img", "<a ", "\u202e", "\u200b"):
+            assert bad not in shown, f"{name}: {bad!r}"
+
+
+def test_a_long_run_is_folded_once(page: Open) -> None:
+    body = STEPS[8:48]
+    long: list[Step] = list(STEPS[:8])
+    while len(long) < 30_000:
+        long += [s.model_copy(update={"seq": len(long) + n}) for n, s in enumerate(body)]
+    began = time.process_time()
+    found = cycles.lineage(long)
+    took = time.process_time() - began
+    assert len(found.cycles) > 700
+    assert took < 1.5, f"{took:.2f} s for {len(long):,} events"
+    assert staged_state.side_by_side(found.cycles[-3:], {}, NAMES)
+
+
+# --- the explorer --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def indexed(bench: FakeBench) -> FakeBench:
+    bench.library.add_files("keepers", FILES)
+    bench.library.index("keepers")
+    return bench
+
+
+def _explore(page: Open):  # type: ignore[no-untyped-def]
+    app = page(CORPUS, corpus="keepers")
+    return app.get_by_key(session.CORPUS_VIEW).set_value("graph").run()
+
+
+def _built(page: Open):  # type: ignore[no-untyped-def]
+    app = _explore(page)
+    assert "Not built yet" in html(app)
+    app.button(key="tam_build").click().run()
+    job = graph_jobs().get("shared", "keepers")
+    assert job is not None
+    assert job.done.wait(60)
+    assert not job.problem
+    return app.run()
+
+
+def test_the_graph_is_built_from_the_page_and_explored(page: Open, indexed: FakeBench) -> None:
+    app = _built(page)
+    assert app.get("iframe")
+    assert "EVIDENCE" in html(app)
+    app.text_input(key=session.TAM_FIND).set_value("lamp").run()
+    app.get_by_key(session.TAM_KIND).set_value("EVIDENCE").run()
+    (show,) = [b for b in app.button if b.label == "Show"]
+    show.click().run()
+    shown = html(app)
+    assert "The lamp was changed in 1951." in shown
+    assert "Above: " in shown
+    assert "Below: 0 children" in shown
+    app.button(key="tam_open").click().run()
+    assert "characters 0 to" in html(app)
+    app.text_input(key=session.TAM_FIND).set_value("zzzz").run()
+    assert "No node matches" in html(app)
+
+
+def test_parents_and_children_agree(page: Open, indexed: FakeBench) -> None:
+    from core.systems.staterag.tam_graph import IndexGraph
+
+    index = indexed.library.open("keepers")
+    graph = IndexGraph.of(index)
+    assert graph.stored() is None, "looking does not build"
+    names = tam_labels.Names({}, graph=graph, tam=graph.tam())
+    assert graph.stored() is names.tam
+    assert names.tam is not None
+    for node in names.tam.ids:
+        parents, children = tam_explorer.around(names, node)
+        for parent in parents:
+            assert node in tam_explorer.around(names, parent)[1]
+        assert bool(children) == (names.tam.types[names.tam.ids.index(node)] != 3)
+
+
+def test_hostile_documents_are_text_in_the_explorer(page: Open, indexed: FakeBench) -> None:
+    app = _built(page)
+    for button in [b for b in app.button if b.label == "Show"][:4]:
+        button.click().run()
+        shown = html(app)
+        assert "<b>bold" not in shown
+        (frame,) = app.get("iframe")
+        assert "<b>bold" not in _srcdoc(frame)
+
+
+def test_a_run_over_another_state_of_the_corpus_says_so(indexed: FakeBench) -> None:
+    reference = indexed.library.open("keepers").corpus
+    from core.types import Access
+
+    stale = tam_labels.names(indexed.library, reference, "root:other", {}, Access())
+    assert stale.graph is None
+    assert "has changed" in stale.why
+    gone = tam_labels.names(
+        indexed.library, CorpusRef(id="nowhere", version="x"), ROOT, {}, Access()
+    )
+    assert "not indexed here" in gone.why
+    assert gone.label("relation:abcdef123", "RELATION") == "relation abcdef"
