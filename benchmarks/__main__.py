@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 
-PARTS = ("steps", "outcomes", "tam")
+PARTS = ("steps", "outcomes", "tam", "reader", "app")
 """Modules of this folder with a ``main(arguments) -> exit code``."""
 
 
