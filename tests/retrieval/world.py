@@ -14,7 +14,7 @@ from core.errors import StaleIndex
 from core.ports import FloatArray
 from core.retrieval.library import Library
 from core.retrieval.tokenizer import content_terms
-from core.types import Passage, digest
+from core.types import Access, Passage, digest
 
 DIMENSION = 32
 
@@ -152,3 +152,17 @@ def passage(title: str, text: str, **fields: object) -> Passage:
             **fields,
         }
     )
+
+
+ALL = Access()
+
+
+def titles(lib: Library, corpus: str | Path, query: str, channel: str = "lexical") -> list[str]:
+    """Titles of the best passages of a corpus."""
+    hits = lib.open(corpus).retriever().search(query, 5, channel, ALL)  # type: ignore[arg-type]
+    return [hit.passage.title for hit in hits]
+
+
+def everything_under(root: Path) -> bytes:
+    """The bytes of every file below a folder."""
+    return b"\0".join(p.read_bytes() for p in sorted(root.rglob("*")) if p.is_file())
