@@ -20,6 +20,7 @@ from components.markup import chip
 from components.notices import done, empty, error
 from components.palette import ORANGE, PASSED, PENDING, Sign
 from components.safe import esc, plural, visible
+from components.workspace import served
 from core.errors import RagError
 from core.journal import Journal, RunFilter
 from core.retrieval.library import CorpusSummary, Library
@@ -126,6 +127,8 @@ def _state(library: Library, journal: Journal, chosen: CorpusSummary, active: bo
             args=(library, chosen.name),
             help="Only what changed is read and embedded again.",
         )
+        if served() and chosen.kind == "bundled":
+            return  # its index is everybody's
         if st.button("Delete", icon=":material/delete:", key="corpus_delete", disabled=active):
             confirm(library, journal, chosen)
 

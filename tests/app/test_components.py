@@ -26,7 +26,7 @@ from components import (
 )
 from components.run_store import StepStore
 from core import registry
-from core.events import EVENT_TYPES, BeliefUpdated, Decided, RunFinished
+from core.events import EVENT_TYPES, BeliefUpdated, Decided, RunFinished, Step
 from core.replay import ParsedRun
 from core.settings import override, parse_assignments
 from core.types import Budgets, Usage
@@ -221,6 +221,28 @@ def test_the_diagram_marks_the_stage_of_the_cursor_and_the_arrow_that_led_there(
     assert now["title"] == "Decide"
     assert now["note"] == "now, 2 times"
     assert sum(e["taken"] for e in drawn["edges"]) == 1
+
+
+def test_two_runs_of_one_seed_are_the_same_pictures() -> None:
+    def pictures(steps: list[Step]) -> list[object]:
+        every, update = belief_view.readings(steps), UPDATES[-1]
+        limits = belief_view.thresholds(steps, steps[-1].seq)
+        charts = [
+            belief_charts.gauges(every[-1], limits),
+            belief_charts.history(every, list(palette.DIMENSIONS), steps[-1].seq, limits),
+            belief_charts.waterfall(update, "gap"),
+        ]
+        drawn = stages.diagram(registry.system("beliefrag"), steps)
+        return [*(chart.to_json() for chart in charts), drawn]
+
+    again = record(answer_threshold=0.55, run_id="another")
+    assert pictures(again) == pictures(STEPS)
+
+
+def test_a_margin_of_nothing_has_no_sign() -> None:
+    shown = "".join(gates.ledger(s) for s in STEPS if isinstance(s.event, Decided))
+    assert "−0<" not in shown
+    assert "1 = 1" in shown
 
 
 # --- timeline ------------------------------------------------------------------------------------

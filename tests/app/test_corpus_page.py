@@ -176,3 +176,10 @@ def test_every_given_file_is_judged_under_its_own_name_whatever_it_is_kept_as() 
     table = corpus_upload.verdict_table(seen.verdicts, seen.passages)
     assert "&lt;i&gt;x&lt;/i&gt;.txt" in table
     assert "kept as" in table
+
+
+def test_files_of_one_name_and_other_contents_have_their_own_preview() -> None:
+    one = corpus_upload.preview((("a.txt", b"The first lamp."),))
+    two = corpus_upload.preview((("a.txt", b"A second reef."),))
+    assert [p.text for p in one.passages["a.txt"]] == ["The first lamp."]
+    assert [p.text for p in two.passages["a.txt"]] == ["A second reef."]

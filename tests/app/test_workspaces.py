@@ -85,3 +85,40 @@ def test_a_forged_capability_is_replaced(page: Open, benches: dict[str, FakeBenc
     assert re.fullmatch("[0-9a-f]{32}", app.query_params["ws"])
     assert all(re.fullmatch("ws-[0-9a-f]{32}", name) for name in benches)
     assert workspace.SHARED not in benches
+
+
+@pytest.mark.usefixtures("served")
+def test_ten_sessions_share_neither_corpora_nor_runs_nor_keys(
+    page: Open, benches: dict[str, FakeBench]
+) -> None:
+    links = [f"{n:032x}" for n in range(10)]
+    sessions = []
+    for n, link in enumerate(links):
+        known = set(benches)
+        app = page(ws=link)
+        (name,) = set(benches) - known
+        benches[name].library.add_files(f"corpus_{n}", [("a.txt", f"Secret {n}.".encode())])
+        benches[name].journal.append(
+            record(system="static", run_id=f"run{n}", question=f"What is secret {n}?")
+        )
+        app.get_by_key(session.REASONER).set_value("llm").run()
+        app.text_input(key=session.MODEL_KEY).set_value(f"key-of-{n}").run()
+        sessions.append(app)
+    assert len(benches) == 10
+    for n, (link, app) in enumerate(zip(links, sessions, strict=True)):
+        app.run()
+        assert app.session_state[session.MODEL_KEY] == f"key-of-{n}"
+        shown = html(app) + html(page(RUNS, ws=link))
+        options = str(page(CORPUS, ws=link).selectbox(key=session.CORPUS_CHOSEN).options)
+        for other in range(10):
+            assert (f"What is secret {other}?" in shown) == (other == n)
+            assert (f"corpus_{other}" in options) == (other == n)
+            assert f"key-of-{other}" not in shown
+        again = page(ws=link)
+        assert session.MODEL_KEY not in again.session_state, "a key stays in its session"
+
+
+@pytest.mark.usefixtures("served")
+def test_the_index_that_all_share_is_not_for_a_visitor_to_delete(page: Open) -> None:
+    app = page(CORPUS, ws=ONE, corpus="film_night")
+    assert "corpus_delete" not in [b.key for b in app.button]
