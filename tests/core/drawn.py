@@ -156,7 +156,8 @@ def drawn_decisions(name: str, runs: int) -> dict[str, list[Frozen]]:
 
     found: dict[str, list[Frozen]] = {d.name: [] for d in registry.system(name).deciders}
     for seed in range(runs):
-        for step in run(name, drawn_world(seed), **wide(name, seed)):
+        asked = QUESTION if seed % 3 else f"{QUESTION[:-1]} with money?"
+        for step in run(name, drawn_world(seed), question=asked, **wide(name, seed)):
             if isinstance(step.event, Decided):
                 found[step.event.decider].append(contracts.decision_inputs(step.event))
     return found

@@ -21,6 +21,7 @@ from core.replay import Watched
 from core.settings import Role, SystemSettings, extra, role_of
 from core.systems.beliefrag.profiles import Answerability, RetrievalValue, profile
 from core.systems.beliefrag.settings import BeliefRAGSettings
+from core.systems.staterag.settings import StateRAGSettings
 from core.types import Frozen
 from tests.core.drawn import drawn_decisions
 
@@ -62,7 +63,8 @@ TELLING: dict[type[SystemSettings], list[dict[str, Any]]] = {
         {"retrieval_value": FITTED, "answer_threshold": 0.99},
         LONG | {"flip_threshold": 0.0, "unhelpful_trigger": "off"},
         *(LONG | {"reliability_threshold": r} for r in (0.35, 0.4, 0.45, 0.5, 0.55)),
-    ]
+    ],
+    StateRAGSettings: [{}, {"bypass_margin": -1.0}, {"bypass_margin": -1.0, "bypass_most": 5}],
 }
 """Settings in which a knob decides that under the defaults is overruled by another."""
 

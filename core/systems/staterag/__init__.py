@@ -25,7 +25,12 @@ SYSTEM = System(
             ("retriever.search", "memory.recall"),
         ),
         StageNode("bypass", "Bypass", "Is the evidence compact?", ("retriever.region",)),
-        StageNode("planner", "Planner", "Objective, facts, entities", ("reasoner.plan",)),
+        StageNode(
+            "planner",
+            "Planner",
+            "Objective, facts, entities",
+            ("reasoner.plan", "reasoner.write_query"),
+        ),
         StageNode(
             "navigator",
             "Navigator",

@@ -16,7 +16,7 @@ from core.systems.staterag.settings import StateRAGSettings
 from core.types import Count, Finite, Frozen, Passage, Scored
 
 _WORD = regex.compile(r"[\p{L}\p{N}][\p{L}\p{N}'’.-]*")
-_JOINING = frozenset("of the and de la von van & in".split())
+_JOINING = frozenset("of the de la von van".split())
 _SENTENCE_END = regex.compile(r"[.?!:]\s*$")
 
 
@@ -160,7 +160,7 @@ def decide_bypass(inputs: BypassInputs, settings: StateRAGSettings) -> Decision 
             "coverage",
             len(words) / len(inputs.words) if inputs.words else 0.0,
             ">=",
-            settings.bypass_coverage,
+            settings.bypass_single if len(chosen) == 1 else settings.bypass_coverage,
         ),
         gate("lead", lead, ">=", settings.bypass_margin),
     )

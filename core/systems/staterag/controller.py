@@ -12,7 +12,7 @@ from core.events import MemoryOp, Warned
 from core.graph_steps import region
 from core.memory import MemoryScope
 from core.memory_steps import persist, recall
-from core.ports import PLAN, VERIFY, Deps
+from core.ports import PLAN, VERIFY, WRITE_QUERY, Deps
 from core.steps import Emit, Stage, decide, emit, search, stage
 from core.systems.reader import answer, answer_tokens, reserve_answer
 from core.systems.staterag.bypass import BYPASS, bypass_inputs
@@ -191,7 +191,7 @@ def _cycle_tokens(deps: Deps, at: Run) -> int:
     question = deps.tokens.count(at.question)
     longest = max((deps.tokens.count(p.text) for p in at.texts(at.held)), default=PASSAGE_TOKENS)
     shown = (len(at.cycles[-1].evidence.items) + 2) * longest
-    planned = 2 * question + shown + PLAN.max_tokens_out
+    planned = 3 * question + 2 * shown + PLAN.max_tokens_out + WRITE_QUERY.max_tokens_out
     verified = question + shown + VERIFY.max_tokens_out
     held = at.evidence(at.held).window(len(at.held))
     return planned + verified + answer_tokens(deps, at.question, held)

@@ -18,7 +18,15 @@ from core.memory import (
     Role,
     artifact_id,
 )
-from core.ports import PLAN, VERIFY, Deps, PlanRequest, VerifyRequest
+from core.ports import (
+    PLAN,
+    VERIFY,
+    WRITE_QUERY,
+    Deps,
+    PlanRequest,
+    VerifyRequest,
+    WriteQueryRequest,
+)
 from core.retrieval.sentences import sentence_spans
 from core.retrieval.tokenizer import content_terms
 from core.steps import Stage, ask, decide, emit, stage
@@ -44,6 +52,7 @@ from core.systems.staterag.state import (
     VerdictValue,
 )
 from core.systems.staterag.validators import (
+    MOST_ENTITIES,
     MOST_TEXT,
     Refusal,
     validate_evidence,
@@ -127,6 +136,8 @@ def plan(deps: Deps, run: Run, settings: StateRAGSettings) -> Stage[Run]:
             entities=reply.entities,
             note=run.justification,
         )
+        if run.cycles:
+            value = yield from _revised(deps, run, value)
         tokens = deps.ledger.usage().tokens - before
     run = yield from stage_value(
         deps, run, "planner", value, validate_plan(value, run.justification)
@@ -135,6 +146,23 @@ def plan(deps: Deps, run: Run, settings: StateRAGSettings) -> Stage[Run]:
         objective=value.objective, required_facts=value.required_facts, entities=value.entities
     )
     return (yield from _keep(deps, run, "planner", payload, tokens=tokens))
+
+
+def _revised(deps: Deps, run: Run, value: PlanValue) -> Stage[PlanValue]:
+    """The plan with the next query as its objective, written from the evidence so far, and with
+    the entity that leads on; as it is where the query writer has nothing to ask."""
+    held = dict.fromkeys(i for c in reversed(run.cycles) for i in c.evidence.ids)
+    request = WriteQueryRequest(
+        question=run.question,
+        passages=run.texts([*held][:MOST_KNOWN]),
+        previous=run.queries,
+    )
+    written = yield from ask(deps, WRITE_QUERY, request)
+    if written.nothing_missing or not written.query.strip():
+        return value
+    bridge = (written.bridge,) if written.bridge else ()
+    entities = tuple(dict.fromkeys((*bridge, *value.entities)))[:MOST_ENTITIES]
+    return value.model_copy(update={"objective": written.query, "entities": entities})
 
 
 @stage("navigator")
@@ -156,7 +184,7 @@ def navigate_role(deps: Deps, run: Run, settings: StateRAGSettings) -> Stage[Run
                     query=query,
                     parent=run.queries[-1],
                     transformation="plan",
-                    rationale=run.state.plan.objective,
+                    rationale=run.justification,
                     overlap=query_overlap(query, run.queries[-1]),
                 ),
             )
@@ -266,14 +294,8 @@ def _told(passage: Passage, asked: frozenset[str]) -> str:
 
 
 def query_of(run: Run) -> str:
-    """What the Navigator asks: the question; after a FAIL the plan's entities that the question
-    does not name, its first required fact, and what was missing."""
-    if not run.cycles:
-        return run.question
-    plan_ = run.state.plan
-    asked = frozenset(content_terms(run.question))
-    fresh = [e for e in plan_.entities if not asked.issuperset(content_terms(e))]
-    return " ".join([*fresh, plan_.required_facts[0], plan_.note])[:MOST_TEXT]
+    """What the Navigator asks: the question, after a FAIL the objective of the revised plan."""
+    return run.state.plan.objective if run.cycles else run.question
 
 
 # --- the pool -----------------------------------------------------------------------------------

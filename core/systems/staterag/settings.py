@@ -47,11 +47,17 @@ class StateRAGSettings(SystemSettings):
         "region, cover the question; one passage only; or never.",
     )
     bypass_coverage: float = _share(
-        0.9,
+        0.82,
         "Bypass coverage",
         "Bypass",
-        "Share of the question's content words that the selected passages must hold; its names "
-        "must all be there.",
+        "Share of the question's content words that several selected passages must hold; its "
+        "names must all be there.",
+    )
+    bypass_single: float = _share(
+        1.0,
+        "Bypass coverage of one passage",
+        "Bypass",
+        "The same share where a single passage is selected.",
     )
     bypass_margin: float = knob(
         0.05,
