@@ -56,7 +56,7 @@ def bridges(case: Case) -> list[Bridge]:
         score = sum(fitted.get(name, 0.0) * value for name, value in features.items())
         if bridge.key not in best or score > best[bridge.key].score:
             best[bridge.key] = Bridge(bridge.name, bridge.key, bridge.passage, bridge.row, score)
-    return sorted(best.values(), key=lambda b: (-b.score, b.row, b.key))
+    return sorted(best.values(), key=lambda b: (-b.score, b.row))
 
 
 def open_hop(case: Case) -> int:

@@ -139,7 +139,7 @@ class Weave:
             for key, (name, held) in holders.items()
             if 2 <= len(held) <= MOST_HOLDERS and f" {key} " not in f" {asked} "
         }
-        return dict(sorted(shared.items(), key=lambda item: (-len(item[0]), item[0])))
+        return dict(sorted(shared.items(), key=lambda item: -len(item[0])))
 
     def residual(self, covered: frozenset[str]) -> str:
         """The question's content words whose stems are not covered, in order, once each."""

@@ -166,7 +166,7 @@ def _entities(scene: Scene) -> list[_Entity]:
                 entity.linked = max(entity.linked, linked)
     for entity in found.values():
         entity.ambiguity = 1.0 / math.sqrt(max(1, scene.view.alias_count(entity.key)))
-    return sorted(found.values(), key=lambda e: (-e.worth, e.source, e.key))
+    return sorted(found.values(), key=lambda e: (-e.worth, e.source))
 
 
 def _nearness(part: Scene, passage: int, sentence: int) -> float:

@@ -135,7 +135,8 @@ def _rewrites(case: Case) -> Iterator[tuple[str, str, str]]:
     )
     named = frozenset[str]().union(*(stems for _, stems in case.facets.names))
     asked = case.facets.asked
-    relations = sorted(scene.asked - named, key=lambda t: (t not in asked, -scene.terms[t]))
+    relations = [t for t in scene.terms if t not in named]
+    relations.sort(key=lambda t: (t not in asked, -scene.terms[t]))
     extra: list[str] = []
     held = set(scene.asked)
     for stem in relations:

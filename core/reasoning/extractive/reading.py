@@ -24,7 +24,7 @@ from core.reasoning.extractive.decompose import sub_questions
 from core.reasoning.extractive.facets import facets_of
 from core.reasoning.extractive.features import Scene, build_scene
 from core.reasoning.extractive.question import analyse
-from core.reasoning.extractive.rules import Ruling, rule
+from core.reasoning.extractive.rules import Ruling, lacks_operand, rule
 from core.reasoning.extractive.scoring import Hop, Pool
 from core.retrieval.tokenizer import STOP_WORDS, tokenize
 from core.types import Passage
@@ -168,7 +168,10 @@ def _source(pool: Pool, i: int) -> Source:
 
 def read(scene: Scene, w: FloatArray | None = None) -> RankedAnswers:
     """The ranked answers of a scene. Deterministic; never raises for any text."""
-    ruling = rule(scene, analyse(scene.question))
+    analysis = analyse(scene.question)
+    if lacks_operand(scene, analysis):
+        return RankedAnswers()
+    ruling = rule(scene, analysis)
     if ruling is not None:
         return ruled(ruling)
     w = weights() if w is None else w

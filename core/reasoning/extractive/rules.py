@@ -69,6 +69,34 @@ def rule(scene: Scene, analysis: Analysis) -> Ruling | None:
     return None
 
 
+def lacks_operand(scene: Scene, analysis: Analysis) -> bool:
+    """Whether the question compares two names of which a passage is there for one at most.
+
+    What could be said then would be a guess.
+    """
+    if analysis.form not in ("choice", "yes_no"):
+        return False
+    entities = named_entities(scene)
+    if analysis.form == "choice":
+        return _names_stand_around(scene, entities, _OR) and _operands(scene, entities) is None
+    return len(entities) < 2 and _names_stand_around(scene, entities, _AND)
+
+
+def _names_stand_around(scene: Scene, entities: list[Entity], joint: regex.Pattern[str]) -> bool:
+    """Whether a name ends right before the joint and another begins right after it."""
+    for match in joint.finditer(scene.question):
+        if any(e.start < match.start() < e.end for e in entities):
+            continue
+        before = [t for t in scene.tokens if t.end <= match.start()][-1:]
+        after = [t for t in scene.tokens if t.start >= match.end()]
+        while after and after[0].surface in words("grammar", "determiners"):
+            after = after[1:]
+        sides = [*before, *after[:1]]
+        if len(sides) == 2 and all(scene.question[t.start].isupper() for t in sides):
+            return True
+    return False
+
+
 # --- choice ---------------------------------------------------------------------------------
 
 
