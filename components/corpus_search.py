@@ -14,6 +14,7 @@ from components.notices import empty, error
 from components.palette import BLUE, Sign
 from components.safe import esc, isolated, marked
 from core.errors import RagError
+from core.retrieval.fusion import DEPTH, RRF_CONSTANT
 from core.retrieval.index import Index
 from core.retrieval.lexical import idf
 from core.retrieval.tokenizer import STOP_TERMS, tokenize
@@ -84,8 +85,26 @@ def draw(index: Index) -> None:
         empty("search_off", "Nothing found", "No term of the query occurs; try the dense channel.")
         return
     frequencies = index.lexical.frequencies()
+    places = channel_places(index, query) if channel == "fused" else {}
     for hit in hits:
-        _hit(hit, query, channel, index, frequencies)
+        _hit(hit, query, channel, index, frequencies, places)
+
+
+def channel_places(index: Index, query: str) -> dict[str, dict[str, int]]:
+    """Where each of the best ``DEPTH`` passages of either channel stands in it, from 1."""
+    found: dict[str, dict[str, int]] = {}
+    single: tuple[Channel, ...] = ("lexical", "dense")
+    for channel in single:
+        for hit in index.retriever().search(query, DEPTH, channel, Access()):
+            found.setdefault(hit.passage.id, {})[channel] = hit.rank
+    return found
+
+
+def fused_as(places: dict[str, int]) -> str:
+    """How a fused score comes about: ``1/(60+2) lexical + 1/(60+1) dense = 0.0325``."""
+    score = sum(1 / (RRF_CONSTANT + place) for place in places.values())
+    parts = " + ".join(f"1/({RRF_CONSTANT}+{place}) {name}" for name, place in places.items())
+    return f"{parts} = {score:.4f}"
 
 
 def _channel_title(channel: Channel) -> str:
@@ -93,7 +112,12 @@ def _channel_title(channel: Channel) -> str:
 
 
 def _hit(
-    hit: Scored, query: str, channel: Channel, index: Index, frequencies: dict[str, int]
+    hit: Scored,
+    query: str,
+    channel: Channel,
+    index: Index,
+    frequencies: dict[str, int],
+    places: dict[str, dict[str, int]],
 ) -> None:
     found = hit.passage
     both = matches(query, f"{found.title}\n{found.text}", frequencies, index.manifest.passages)
@@ -104,6 +128,8 @@ def _hit(
         ("cosine", number(hit.dense)),
     ]
     line = "".join(f"<span>{esc(name)} <b>{value}</b></span>" for name, value in scores)
+    if found.id in places:
+        line += f"<span>{esc(fused_as(places[found.id]))}</span>"
     st.html(
         f'<div class="ri-hit"><div class="ri-title"><span class="ri-dim ri-num">{hit.rank}.</span> '
         f"{isolated(found.title)}</div>"

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
+from core import collecting
 from core.events import RunFinished, Step
 from core.journal import Journal
 from core.replay import ParsedRun, ReplayReport
@@ -56,7 +57,8 @@ class StepStore:
         with kept.lock:
             steps = self._read(kept, journal, run_id)
             if kept.parsed is None or len(kept.parsed.steps) != len(steps):
-                kept.parsed = ParsedRun(list(steps))
+                with collecting.paused():
+                    kept.parsed = ParsedRun(list(steps))
             return kept.parsed.replay(settings)
 
     def _kept(self, journal: Journal, run_id: str) -> _Kept:

@@ -6,6 +6,7 @@ import pytest
 
 from components import corpus_search, corpus_upload, session
 from components.jobs import Jobs, jobs
+from core.types import Access
 from tests.app.bench import FakeBench
 from tests.app.conftest import CORPUS, Open, html
 
@@ -53,6 +54,16 @@ def test_documents_are_filtered_opened_and_closed(page: Open, indexed: FakeBench
     assert "2024-05-01" in shown
     app.button(key="document_back").click().run()
     assert "words</span>" not in html(app)
+
+
+def test_a_fused_score_is_explained_by_its_places_in_both_channels(indexed: FakeBench) -> None:
+    index = indexed.library.open("keepers")
+    places = corpus_search.channel_places(index, "second keeper")
+    hits = index.retriever().search("second keeper", 5, "fused", Access())
+    assert len(hits) > 1
+    for hit in hits:
+        told = corpus_search.fused_as(places[hit.passage.id])
+        assert told.endswith(f"= {hit.score:.4f}")
 
 
 @pytest.mark.parametrize("channel", ["fused", "lexical", "dense"])
