@@ -22,7 +22,7 @@ from core.systems.staterag.tam import (
     Tam,
     TamSettings,
 )
-from core.systems.staterag.tam_groups import Group, relations, topics, unit
+from core.systems.staterag.tam_groups import Group, relations, split, topics, unit
 from core.systems.staterag.tam_names import Named, names_of
 from core.systems.staterag.tam_regions import regions
 from core.systems.staterag.tam_texts import evidence_text, relation_text, root_text, topic_texts
@@ -67,12 +67,13 @@ def build_tam(
     points = np.ascontiguousarray(vectors[order] if order else vectors, dtype=np.float32)
     named = names_of(ordered, lambda done: step("linking", done, len(ordered)))
     step("grouping", 0, 2)
-    below = relations([p.id for p in ordered], named, points, settings, seed)
+    parts = split(points, seed)
+    below = relations([p.id for p in ordered], named, points, parts, settings, seed)
     step("grouping", 1, 2)
     levels = topics(_centroids(below, points), [group.id for group in below], seed)
     step("grouping", 2, 2)
     ends, rows, weights = regions(
-        ordered, named, points, settings, lambda done: step("weighing", done, len(ordered))
+        ordered, named, points, parts, settings, lambda done: step("weighing", done, len(ordered))
     )
     above = [group for level in reversed(levels) for group in level]
     groups = [*above, *below]

@@ -17,6 +17,8 @@ PLUS_PLUS_UP_TO = 2_000
 """With more clusters than this they start from a random draw: k-means++ is quadratic in them."""
 LLOYD_UP_TO = 30_000
 """More points than this are clustered by mini-batches."""
+WHOLE_UP_TO = 12_000
+"""Passages that are compared with each other; larger corpora are split first."""
 BLOCK = 4_096
 SECOND_TOPIC = 0.9
 """A node joins a second topic whose cosine is at least this share of the first's. Any value from
@@ -42,16 +44,17 @@ def relations(
     ids: Sequence[str],
     named: Sequence[Named],
     vectors: FloatArray,
+    parts: Sequence[Ints],
     settings: TamSettings,
     seed: int,
 ) -> list[Group]:
-    """Groups of passages, by id: those that name the same entity, and those that are alike.
-    Equal groups are one; every passage is in one at least."""
+    """Groups of passages, by id: those that name the same entity, and those of a part that are
+    alike. Equal groups are one; every passage is in one at least."""
     names: dict[tuple[int, ...], list[str]] = defaultdict(list)
     for name, rows in _by_entity(named):
         if settings.entity_least <= len(rows) <= settings.entity_most:
             names[rows].append(name)
-    for rows in _clusters(vectors, settings, seed):
+    for rows in _clusters(vectors, parts, settings, seed):
         names.setdefault(rows, [])
     found = [
         Group(f"relation:{digest([ids[row] for row in rows])}", rows, tuple(sorted(given)))
@@ -75,16 +78,36 @@ def _by_entity(named: Sequence[Named]) -> list[tuple[str, tuple[int, ...]]]:
     return [(written.get(key, key), tuple(rows[key])) for key in sorted(rows)]
 
 
-def _clusters(vectors: FloatArray, settings: TamSettings, seed: int) -> list[tuple[int, ...]]:
+def split(vectors: FloatArray, seed: int) -> list[Ints]:
+    """Rows in parts of about ``WHOLE_UP_TO`` / 2 that lie together; one part where there are no
+    more than ``WHOLE_UP_TO``. What compares rows does so inside a part, so that time and memory
+    grow with the corpus and not with its square."""
     if not len(vectors):
         return []
-    count = max(1, round(len(vectors) / settings.cluster_size))
-    found = centres(vectors, count, seed, in_batches=True)
-    groups: dict[int, list[int]] = defaultdict(list)
-    for row, parents in enumerate(two_nearest(vectors, found, settings.second_parent)):
-        for parent in parents:
-            groups[parent].append(row)
-    return [tuple(groups[parent]) for parent in sorted(groups)]
+    if len(vectors) <= WHOLE_UP_TO:
+        return [np.arange(len(vectors))]
+    coarse = centres(vectors, -(-2 * len(vectors) // WHOLE_UP_TO), seed, in_batches=True)
+    nearest = np.array([parents[0] for parents in two_nearest(vectors, coarse, 1.0)])
+    found = [np.flatnonzero(nearest == number) for number in range(len(coarse))]
+    return [rows for rows in found if len(rows)]
+
+
+def _clusters(
+    vectors: FloatArray, parts: Sequence[Ints], settings: TamSettings, seed: int
+) -> list[tuple[int, ...]]:
+    found = []
+    for rows in parts:
+        points = vectors[rows]
+        count = max(1, round(len(points) / settings.cluster_size))
+        groups: dict[int, list[int]] = defaultdict(list)
+        middle = centres(points, count, seed, in_batches=True)
+        for row, parents in zip(
+            rows.tolist(), two_nearest(points, middle, settings.second_parent), strict=True
+        ):
+            for parent in parents:
+                groups[parent].append(row)
+        found += [tuple(groups[parent]) for parent in sorted(groups)]
+    return found
 
 
 def topics(centroids: FloatArray, ids: Sequence[str], seed: int) -> list[list[Group]]:

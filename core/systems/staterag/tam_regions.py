@@ -33,34 +33,36 @@ def regions(
     passages: Sequence[Passage],
     named: Sequence[Named],
     vectors: FloatArray,
+    parts: Sequence[Ints],
     settings: TamSettings,
     step: Callable[[int], None],
 ) -> tuple[Ints, Ints, Floats]:
     """Ends, rows and weights of all regions, as ``Tam`` holds them. ``passages`` ascend by id;
-    ``vectors`` are their unit vectors, shape (passages, dimension)."""
+    ``vectors`` are their unit vectors, shape (passages, dimension); the nearest of a row are
+    sought in its part."""
     links = _links(passages, named)
     _in_documents(passages, links)
     _shared(named, links)
     labels = _labels(passages)
-    ends, rows = [0], list[int]()
-    weights: list[float] = []
-    for start in range(0, len(passages), BLOCK):
-        step(start)
-        block = range(start, min(start + BLOCK, len(passages)))
-        for row, near, cosines in _nearest(vectors, block, settings.nearest):
-            weight = links[row]
-            for other, cosine in zip(near, cosines, strict=True):
-                weight[other] += LIKENESS * cosine
-            chosen = _best(weight, labels, settings.candidates)
-            rows.extend(other for other, _ in chosen)
-            weights.extend(value for _, value in chosen)
-            ends.append(len(rows))
-            links[row] = defaultdict(float)
+    chosen: list[list[tuple[int, float]]] = [[] for _ in passages]
+    done = 0
+    for part in parts:
+        points = vectors[part]
+        for start in range(0, len(part), BLOCK):
+            step(done)
+            block = range(start, min(start + BLOCK, len(part)))
+            for place, near, cosines in _nearest(points, block, settings.nearest):
+                row = int(part[place])
+                weight, links[row] = links[row], defaultdict(float)
+                for other, cosine in zip(part[near].tolist(), cosines, strict=True):
+                    weight[other] += LIKENESS * cosine
+                chosen[row] = _best(weight, labels, settings.candidates)
+            done += len(block)
     step(len(passages))
     return (
-        np.array(ends, dtype=np.int64),
-        np.array(rows, dtype=np.int64),
-        np.array(weights, dtype=np.float64),
+        np.cumsum([0, *map(len, chosen)], dtype=np.int64),
+        np.array([row for found in chosen for row, _ in found], dtype=np.int64),
+        np.array([value for found in chosen for _, value in found], dtype=np.float64),
     )
 
 
@@ -127,7 +129,7 @@ def _labels(passages: Sequence[Passage]) -> list[int]:
 
 
 def _nearest(vectors: FloatArray, block: range, k: int) -> list[tuple[int, list[int], list[float]]]:
-    """Rows of the ``k`` nearest of each row of a block, and their positive cosines."""
+    """Places of the ``k`` nearest of each place of a block, and their positive cosines."""
     count = len(vectors)
     k = min(k, count - 1)
     cosines = (vectors[block.start : block.stop] @ vectors.T).astype(np.float64).round(DECIMALS)

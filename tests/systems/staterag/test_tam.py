@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import RunCancelled
-from core.systems.staterag import tam_build
+from core.systems.staterag import tam_build, tam_groups
 from core.systems.staterag.tam import (
     EVIDENCE,
     RELATION,
@@ -121,6 +121,16 @@ def test_identical_documents_are_all_there_and_in_each_other_s_region() -> None:
     validate_tam(tam, same)
     assert int((tam.types == EVIDENCE).sum()) == 30
     assert all(len(tam.region(row)[0]) >= 7 for row in range(30))
+
+
+@few
+@given(corpora())
+def test_a_corpus_that_is_split_first_gives_a_valid_graph(passages: list[Passage]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tam_groups, "WHOLE_UP_TO", 4)
+        tam = built(passages)
+        validate_tam(tam, passages)
+        assert everything(built(passages[::-1])) == everything(tam)
 
 
 def test_empty_texts_are_reachable_too() -> None:
