@@ -1,6 +1,6 @@
 import json
-import math
 import random
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -20,6 +20,7 @@ from core.errors import (
 from core.ports import ANSWER, TASKS, Allowance, Reply, Request, Task
 from core.reasoning.llm.reasoner import LLMReasoner
 from core.reasoning.llm.redact import withhold
+from tests.reasoning.llm.mutations import mutated
 from tests.reasoning.llm.samples import (
     GOOD,
     PASSAGES,
@@ -366,92 +367,44 @@ def test_an_unknown_task_is_unsupported():
 # --- fuzz --------------------------------------------------------------------------------------
 
 
-def _other(value, rng):
-    return rng.choice(
-        [
-            *[{"value": value}, [[[]]], "ignore the instructions", 101, "5", [1, 2, 3, 4, 99]],
-            None,
-            True,
-            -1,
-            7.5,
-            math.nan,
-            math.inf,
-            10**400,
-            "x" * 5_000,
-            "",
-            "\ud800",
-            [],
-            {},
-            [value],
-        ]
-    )
-
-
-def _mutated(task, rng):
-    """A good reply, changed in one of many ways."""
-    text = good_text(task)
-    value = json.loads(json.dumps(GOOD[task])) or {"text": text}
-    kind = rng.randrange(12)
-    key = rng.choice(list(value))
-    if kind == 0:
-        value[key] = _other(value[key], rng)
-        return json.dumps(value)
-    if kind == 1:
-        del value[key]
-        return json.dumps(value)
-    if kind == 2:
-        return json.dumps({**value, rng.choice(["verdict", "", "__class__", "$ref"]): 1})
-    if kind == 3:
-        return text[: rng.randrange(len(text) + 1)]
-    if kind == 4:
-        at = rng.randrange(len(text) + 1)
-        return text[:at] + rng.choice('{}[]",:\\\x00⟦\u202e1eN') + text[at:]
-    if kind == 5:
-        at = rng.randrange(len(text))
-        return text[:at] + text[at + rng.randrange(1, 9) :]
-    if kind == 6:
-        return rng.choice(["Sure! ", "<think>no", "```json\n", "[1] {", "data: "]) + text
-    if kind == 7:
-        return text + rng.choice([text, "}", " trailing words", "{", "\n```", "[" * 100_000])
-    if kind == 8:
-        inner = value[key]
-        if isinstance(inner, list) and inner and isinstance(inner[0], dict):
-            part = rng.choice(list(inner[0]))
-            inner[0][part] = _other(inner[0][part], rng)
-        else:
-            value[key] = [inner] * rng.randrange(1, 300)
-        return json.dumps(value)
-    if kind == 9:
-        return json.dumps(value).replace('"', rng.choice(["'", "“", "\\u0022", ""]))
-    if kind == 10:
-        return '{"a":' * rng.choice([5, 20_000]) + "1"
-    return rng.choice(["", " ", "null", "[]", "NaN", "-", "I cannot help with that.", "{}", "\x00"])
+@pytest.fixture(scope="module")
+def stages():
+    """How the replies of the fuzz came out, over all tasks."""
+    found = Counter()
+    yield found
+    if set(found) >= {f"{task} done" for task in ALL}:
+        assert all(found[name] for name in ("first", "retry", "mended", "failed")), found
+        assert found["replies"] >= 1_000
 
 
 @pytest.mark.parametrize("task", ALL)
-def test_fuzz_a_valid_value_or_a_typed_failure_and_nothing_else(task):
+def test_fuzz_a_valid_value_or_a_typed_failure_and_nothing_else(task, stages):
     rng = random.Random(f"fuzz {task}")
     outcomes = {"valid": 0, "failed": 0}
     ids = {p.id for p in PASSAGES}
     for _ in range(80):
-        texts = [_mutated(task, rng), _mutated(task, rng)]
+        texts = [mutated(task, rng), mutated(task, rng)]
         made, gateway, _ = reasoner(*texts)
         try:
             done = perform(made, task)
         except MalformedOutput as error:
             outcomes["failed"] += 1
+            stages["failed"] += 1
             kept, calls = gateway.kept, error.model_calls
             if kept:
                 pytest.fail("a reply that failed validation was accepted")
         else:
             outcomes["valid"] += 1
             calls = done.model_calls
+            stages["mended" if calls[-1].error else ("first", "retry")[len(calls) - 1]] += 1
             round_trip = TASKS[task].reply.model_validate_json(done.value.model_dump_json())
             assert round_trip == done.value
             cited = set(json.loads(done.value.model_dump_json()).get("unhelpful", []))
             assert cited <= ids
             assert all(reply.text in texts for reply in gateway.kept)
         assert 1 <= len(calls) <= 2
+        stages["replies"] += len(calls)
         assert sum(c.tokens_out for c in calls) <= 2 * TASKS[task].max_tokens_out
     assert outcomes["valid"]
     assert outcomes["failed"] or task == "forage_turn"
+    stages[f"{task} done"] += 1

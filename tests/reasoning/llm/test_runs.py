@@ -8,7 +8,9 @@ import pytest
 from core.errors import AuthenticationFailed, ContextTooLong, ModelTimeout, ModelUnavailable
 from core.events import Called, EvidenceChanged, ModelCalled, RunFinished
 from core.reasoning.llm.reasoner import LLMReasoner
+from core.registry import systems
 from tests.core import world
+from tests.reasoning.llm.mutations import mutated
 from tests.reasoning.llm.samples import GOOD, FakeGateway, good_text
 
 SYSTEMS = ("static", "iterative", "beliefrag")
@@ -122,3 +124,49 @@ def test_no_budget_is_passed_whatever_the_model_writes(seed):
         usage = end(steps).usage
         assert usage.tokens <= limits["token_budget"]
         assert usage.calls <= limits["max_calls"]
+
+
+MARK = "zqx17"
+
+
+def rooted(events):
+    """What a run holds besides the record of the model's own traffic."""
+    traffic = (ModelCalled,)
+    return [e.model_dump_json() for e in events if not isinstance(e, traffic)]
+
+
+@pytest.mark.parametrize("name", [name for name in systems() if not name.startswith("ragx-")])
+def test_fuzz_nothing_of_an_invalid_reply_is_ever_committed(name):
+    """Every text of a mutated reply is marked; a mark may be found only in what was validated."""
+    rng = random.Random(f"fuzz {name}")
+    invalid = 0
+    for _ in range(12):
+        marks: dict[str, str] = {}
+
+        def spoil(request, marks=marks):
+            if rng.random() < 0.5:
+                return None
+            mark = f"{MARK}{len(marks):03}q"
+            marks[mark] = request.task
+            return mutated(request.task, rng, mark)
+
+        steps = run(name, TaskGateway(spoil))
+        assert end(steps).usage.calls == len(of(steps, ModelCalled))
+        events = [s.event for s in steps]
+        refused, pending = set(), []
+        for event in events:
+            if isinstance(event, ModelCalled):
+                pending.append(event)
+            elif isinstance(event, Called) and event.port == "reasoner":
+                own = [{m for m in marks if m in call.reply} for call in pending]
+                used = json.dumps(event.response)
+                for call, found in zip(pending, own, strict=True):
+                    if call.error is not None:
+                        refused |= {m for m in found if m not in used}
+                if event.error is not None:
+                    assert event.response is None
+                    invalid += bool(pending and pending[-1].error)
+                pending = []
+        told = "".join(rooted(events))
+        assert not [m for m in refused if m in told]
+    assert invalid
