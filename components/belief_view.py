@@ -11,9 +11,9 @@ from components import session
 from components.belief_charts import Reading, Threshold
 from components.markup import figure
 from components.notices import empty
-from components.palette import DIMENSIONS, GHOST, SIGNALS
+from components.palette import BY_RULES, DIMENSIONS, GHOST, SIGNALS
 from components.safe import esc
-from core.events import BeliefUpdated, Decided, Step
+from core.events import BeliefUpdated, Decided, RunStarted, Step
 
 _GATED = {
     "conflict": "conflict",
@@ -70,7 +70,7 @@ def draw(
         config={"displayModeBar": False},
         alt=charts.gauges_alt(now, limits),
     )
-    _legend(moved)
+    _legend(moved, by_rules=judged_by_rules(steps))
     shown = [r for r in every if r.seq <= max(cursor, now.seq)]
     st.plotly_chart(
         charts.history(
@@ -96,7 +96,19 @@ def _turned(recorded: Reading, ghost: Reading) -> dict[str, float]:
     return {n: v for n, v in ghost.values.items() if abs(v - recorded.values[n]) > charts.VISIBLE}
 
 
-def _legend(moved: bool) -> None:
+def judged_by_rules(steps: Sequence[Step]) -> bool:
+    """Whether the extractive reasoner verified the evidence of the run."""
+    start = steps[0].event
+    if not isinstance(start, RunStarted):
+        return False
+    return start.reasoner == "extractive" or (
+        start.reasoner == "mixed"
+        and (start.model or "").startswith("extractive,")
+        and "verify=" not in (start.model or "")
+    )
+
+
+def _legend(moved: bool, *, by_rules: bool) -> None:
     ghost = (
         f'<span><span class="ri-swatch" style="--c:{GHOST}"></span>under the settings now</span>'
         if moved
@@ -106,6 +118,7 @@ def _legend(moved: bool) -> None:
         '<div class="ri-legend"><span><span class="ri-swatch" style="--c:#87919D"></span>recorded '
         'threshold</span><span><span class="ri-swatch" style="--c:rgba(0,114,178,.5)"></span>'
         f"side on which its gate fires</span>{ghost}</div>"
+        + (f'<p class="ri-dim">{DIMENSIONS["conflict"].title}: {BY_RULES}</p>' if by_rules else "")
     )
 
 

@@ -167,7 +167,8 @@ def _reasoner() -> None:
         required=True,
         format_func=lambda name: titles[name],
         persist_state="session",
-        help="Who does the language work. The extractive reasoner is deterministic and free.",
+        help="Who does the language work. The extractive reasoner is deterministic and free: rules "
+        "over the text, which find contradictions only between sentences of like wording.",
     )
     if chosen == EXTRACTIVE:
         return
@@ -177,7 +178,7 @@ def _reasoner() -> None:
             key=session.MODEL,
             placeholder="provider/model",
             persist_state="session",
-            help="As litellm names it.",
+            help="As litellm names it. By task: extractive, verify=provider/model.",
         )
         st.text_input(
             "Key",

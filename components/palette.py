@@ -118,6 +118,12 @@ DIMENSIONS: dict[str, Dimension] = {
     ),
 }
 
+BY_RULES = (
+    "Found by rules: one value against another in sentences of like wording. A contradiction in "
+    "other words is not found."
+)
+"""What conflict means where the extractive reasoner judged the evidence."""
+
 SIGNALS: dict[str, tuple[str, str]] = {
     "alpha": ("α", "Intercept: the logit when every signal is 0."),
     "relevance": ("R", "Relevance of the passages last returned."),

@@ -9,6 +9,7 @@ import unicodedata
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from streamlit.testing.v1 import AppTest
 
 from components import (
     belief_charts,
@@ -161,6 +162,36 @@ def test_a_meter_says_in_words_when_a_limit_is_near(tokens: int, word: str) -> N
 
 
 # --- belief --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("reasoner", "model", "by_rules"),
+    [
+        ("extractive", None, True),
+        ("llm", "openai/x", False),
+        ("mixed", "extractive, answer=openai/x", True),
+        ("mixed", "extractive, verify=openai/x", False),
+        ("mixed", "openai/x, answer=extractive", False),
+    ],
+)
+def test_what_conflict_cannot_find_is_said_where_rules_judge(
+    reasoner: str, model: str | None, by_rules: bool
+) -> None:
+    start = STEPS[0].event.model_copy(update={"reasoner": reasoner, "model": model})
+    steps = [STEPS[0].model_copy(update={"event": start}), *STEPS[1:]]
+    assert belief_view.judged_by_rules(steps) is by_rules
+    shown = AppTest.from_function(_belief, kwargs={"steps": steps}).run()
+    assert not shown.exception
+    told = any(
+        "contradiction in other words is not found" in h.proto.body for h in shown.get("html")
+    )
+    assert told is by_rules
+
+
+def _belief(steps: list) -> None:  # type: ignore[type-arg]  # run by its source
+    from components import belief_view
+
+    belief_view.draw(steps, steps[-1].seq, {}, key="test", on_point=lambda: None)
 
 
 def test_the_waterfall_adds_up_to_the_belief() -> None:
