@@ -86,6 +86,9 @@ NO_ANSWER = frozenset(
 )
 """What models write for an empty answer although they were asked to leave it empty."""
 
+FIRST_ATTEMPT = "(this is the first attempt)"
+"""In place of what was wrong with the last attempt."""
+
 _SLOT = regex.compile(r"#(\d+)")
 
 
@@ -226,7 +229,7 @@ def _plan_values(request: PlanRequest) -> dict[str, str]:
     return {
         "question": line(request.question),
         "known": listed(request.known),
-        "note": line(request.note) or "(this is the first attempt)",
+        "note": line(request.note) or FIRST_ATTEMPT,
     }
 
 
@@ -238,7 +241,11 @@ def _plan(request: PlanRequest, reply: WirePlan) -> Plan:
 
 
 def _decompose_values(request: DecomposeRequest) -> dict[str, str]:
-    return {"question": line(request.question), "max_hops": str(request.max_hops)}
+    return {
+        "question": line(request.question),
+        "max_hops": str(request.max_hops),
+        "note": line(request.note) or FIRST_ATTEMPT,
+    }
 
 
 def _decomposition(request: DecomposeRequest, reply: WireDecomposition) -> Decomposition:

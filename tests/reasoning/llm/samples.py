@@ -54,7 +54,7 @@ REQUESTS: dict[str, Request] = {
     "answer": AnswerRequest(question=QUESTION, passages=PASSAGES),
     "compose": AnswerRequest(question=QUESTION, passages=PASSAGES, hint="name of a band"),
     "plan": PlanRequest(question=QUESTION, note="the drummer is not named", known=("a fact",)),
-    "decompose": DecomposeRequest(question=QUESTION),
+    "decompose": DecomposeRequest(question=QUESTION, note="part 2 refers to itself"),
     "forage_turn": ForageRequest(
         question=QUESTION,
         transcript=(ForageEntry(action="RANK: drummer", observation="1. Ida Berg"),),

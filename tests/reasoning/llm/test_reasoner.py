@@ -67,6 +67,12 @@ def test_the_question_is_always_in_the_prompt(task):
     assert REQUESTS[task].question in call.prompt
 
 
+@pytest.mark.parametrize("task", ALL)
+def test_the_prompt_holds_everything_that_was_asked(task):
+    prompt = reasoner(good_text(task))[0].prompt(TASKS[task], REQUESTS[task]).text()
+    assert [text for text in REQUESTS[task].texts() if text not in prompt] == []
+
+
 @pytest.mark.parametrize("task", [t for t in ALL if t != "forage_turn"])
 def test_prose_twice_is_a_typed_failure_that_tells_what_was_spent(task):
     made, gateway, _ = reasoner("The answer is clear from the passages.")
