@@ -244,8 +244,8 @@ class _FaultyRetriever(_Faulty):
 
 
 class _FaultyGraph(_FaultyRetriever):
-    """The abstraction memory with a retriever's faults. A region counts as committed once it was
-    given in full; evidence from outside it comes with a later call."""
+    """The abstraction memory with a retriever's faults. The first region of a node after its path
+    was judged is the committed one; evidence from outside it comes with the next call."""
 
     def __init__(
         self,
@@ -256,7 +256,8 @@ class _FaultyGraph(_FaultyRetriever):
     ) -> None:
         super().__init__(inner, chosen, context)
         self.graph = graph
-        self.given: set[str] = set()
+        self.judged: str | None = None
+        self.committed: str | None = None
 
     def bind(self, context: CallContext) -> _FaultyGraph:
         return _FaultyGraph(
@@ -280,6 +281,7 @@ class _FaultyGraph(_FaultyRetriever):
 
     def facts(self, path: Sequence[str], access: Access) -> PathFacts:
         self._fail("path")
+        self.judged, self.committed = (path[-1] if path else None), None
         return self.graph.facts(path, access)
 
     def texts(self, nodes: Sequence[str], access: Access) -> list[str]:
@@ -297,23 +299,22 @@ class _FaultyGraph(_FaultyRetriever):
                 hit.model_copy(update={"passage": corrupted(hit.passage)}) if n % 2 else hit
                 for n, hit in enumerate(hits)
             ]
-        if node in self.given and (fault := self.striking("evidence-outside-region")):
+        if node == self.committed and (fault := self.striking("evidence-outside-region")):
             self.notice(fault, "region")
             return self._with_a_stranger(hits, query, access)
-        self.given.add(node)
+        if node == self.judged:
+            self.committed = node
         return hits
 
     def _with_a_stranger(self, hits: list[Scored], query: str, access: Access) -> list[Scored]:
-        """The hits, the second one replaced by a passage that is not among them; a made-up one
-        where the corpus has none."""
+        """The hits with a passage that is not among them as the best, the last one left out; a
+        made-up passage where the corpus has no other."""
         held = {hit.passage.id for hit in hits}
         near = self.inner.search(query, 4 * len(hits) + 8, "lexical", access)
         strangers = [hit.passage for hit in near if hit.passage.id not in held]
         made_up = hits[0].passage.model_copy(update={"id": "outside"})
-        stranger = hits[0].model_copy(
-            update={"passage": strangers[0] if strangers else made_up, "rank": 2}
-        )
-        return [hits[0], stranger, *hits[2:]]
+        stranger = hits[0].model_copy(update={"passage": strangers[0] if strangers else made_up})
+        return [stranger, *hits[: max(1, len(hits) - 1)]]
 
 
 def corrupted(passage: Passage) -> Passage:

@@ -82,8 +82,8 @@ class SelectInputs(Frozen):
 
 
 def decide_selection(inputs: SelectInputs, settings: StateRAGSettings) -> Decision | Undetermined:
-    """The anchor and the best others; a further one if near enough to the best other; then what
-    is carried over. What a reused trail was verified with comes as it was."""
+    """What is carried over; then the anchor and the best others, a further one if near enough to
+    the best other. What a reused trail was verified with comes as it was."""
     scores = dict(inputs.hits)
     carried = [i for i in inputs.earlier if i in scores] if settings.carry else []
     gates: tuple[Gate, ...]
@@ -100,7 +100,8 @@ def decide_selection(inputs: SelectInputs, settings: StateRAGSettings) -> Decisi
             if len(chosen) < settings.release_least or scores[passage] >= floor:
                 chosen.append(passage)
         gates = (gate("region", len(scores), ">=", 1), gate("proposed", len(chosen), "<=", most))
-    ids = list(dict.fromkeys([*chosen, *carried]))[:VERIFIER_WINDOW]
+    room = max(0, VERIFIER_WINDOW - len(chosen))
+    ids = list(dict.fromkeys([*carried[:room], *chosen]))[:VERIFIER_WINDOW]
     if not ids:
         return Decision(outcome="none", gates=gates, reason="The region gave nothing.")
     over = f", {len(ids) - len(chosen)} carried over" if len(ids) > len(chosen) else ""
