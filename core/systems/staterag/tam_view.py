@@ -64,6 +64,8 @@ class TamView:
         self.there[0] = True
         self._norms = self._centroid_norms()
         self._children = np.searchsorted(tam.edges[:, 0], np.arange(len(tam.ids) + 1))
+        self._postings = self._by_term()
+        self._vocabulary = {term: n for n, term in enumerate(tam.terms)}
         self._lock = threading.Lock()
         self._scores: OrderedDict[str, NodeScores] = OrderedDict()
 
@@ -145,18 +147,13 @@ class TamView:
         shares: Floats = np.clip(np.concatenate([above, own]) / total, 0.0, 1.0).round(DECIMALS)
         return shares
 
-    @cached_property
-    def _postings(self) -> tuple[Ints, Ints, Mask]:
+    def _by_term(self) -> tuple[Ints, Ints, Mask]:
         """By term: where its rows start, the rows, and whether it routes there."""
         tam = self.tam
         rows = np.repeat(np.arange(len(self.passages)), np.diff(tam.term_ends))
         order = np.argsort(tam.term_ids, kind="stable")
         starts = np.searchsorted(tam.term_ids[order], np.arange(len(tam.terms) + 1))
         return starts, rows[order], tam.term_routes[order]
-
-    @cached_property
-    def _vocabulary(self) -> dict[str, int]:
-        return {term: n for n, term in enumerate(self.tam.terms)}
 
     def _holders(self, term: str) -> tuple[Ints, Ints]:
         """Rows whose text has a term, and those of them that it routes to."""
