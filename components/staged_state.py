@@ -22,7 +22,7 @@ from components.palette import (
     WARNING,
     Sign,
 )
-from components.safe import esc, isolated, plural, shorten, visible
+from components.safe import esc, isolated, shorten, visible
 from components.tam_graph import GLYPHS
 from components.tam_labels import Names
 
@@ -57,7 +57,7 @@ def draw(found: Lineage, whole: Lineage, titles: Mapping[str, str], names: Names
     st.html(
         '<div class="ri-roles">'
         + "".join(_role(state, now, titles, names) for state in now.roles.values())
-        + f"</div>{_after(found, now)}"
+        + f'</div><div class="ri-after">{_after(found, now)}</div>'
     )
     if len(found.cycles) > 1:
         st.html(f"<h4>Cycles side by side</h4>{side_by_side(found.cycles, titles, names)}")
@@ -146,12 +146,12 @@ def _proposal(state: RoleState, cycle: CycleState, titles: Mapping[str, str], na
         return ""
     if state.role == "planner":
         facts = "".join(f"<li>{isolated(f)}</li>" for f in _texts(value.get("required_facts")))
-        entities = " ".join(mono(e) for e in _texts(value.get("entities")))
+        named = _texts(value.get("entities"))
+        entities = " · ".join(f"<b>{isolated(e)}</b>" for e in named)
         note = str(value.get("note") or "")
         said = f'<div class="ri-dim">Revised for: {isolated(note)}</div>' if note else ""
-        return (
-            f"<div>{isolated(value.get('objective') or '–')}</div><ol>{facts}</ol>{entities}{said}"
-        )
+        goal = isolated(value.get("objective") or "–")
+        return f"<div>{goal}</div><ol>{facts}</ol><div>{entities}</div>{said}"
     if state.role == "navigator":
         return f"<div>{path_line(cycle, names)}</div>"
     if state.role == "retriever":
@@ -213,10 +213,9 @@ def _after(found: Lineage, now: CycleState) -> str:
         )
     if found.admitted is not None:
         seq, event = found.admitted
-        count = len(event.outcome.partition(" ")[2].split(","))
         parts.append(
-            f"<p>{icon('output', GREEN, 1)} {plural(count, 'passage')} admitted to the reader: "
-            f'{esc(event.reason)} <span class="ri-num ri-dim">step {seq}</span></p>'
+            f"<p>{icon('output', GREEN, 1)} {esc(event.reason)} "
+            f'<span class="ri-num ri-dim">step {seq}</span></p>'
         )
     return "".join(parts)
 

@@ -18,9 +18,12 @@ from core.events import (
     Event,
     EvidenceChanged,
     FaultInjected,
+    ForageTurn,
     Grounded,
+    HopResolved,
     ModelCalled,
     PassagesShown,
+    Proposed,
     QueryIssued,
     Retrieved,
     RunFinished,
@@ -28,6 +31,8 @@ from core.events import (
     Step,
     Warned,
 )
+from core.fencing import unfence
+from core.narration import TROUBLE
 from core.narration import outcome as chosen
 
 LONGEST = 60_000
@@ -67,6 +72,12 @@ def _body(event: Event, titles: dict[str, str]) -> str:
         return _changed(event, titles)
     if isinstance(event, (Called, ModelCalled)):
         return _call(event)
+    if isinstance(event, ForageTurn):
+        raw = f'<div class="ri-raw" tabindex="0">{isolated(unfence(event.observation))}</div>'
+        pairs = [("turn", str(event.turn)), ("action", mono(event.action or "none"))]
+        pairs.append(("argument", mono(event.argument) if event.argument else "–"))
+        wrong = [("error", isolated(TROUBLE.get(event.error, event.error)))] if event.error else []
+        return f"{facts([*pairs, *wrong])}<h4>Observed</h4>{raw}"
     if isinstance(event, (Warned, FaultInjected)):
         return chip(WARNING, words(event.fault)) + facts(
             [("where", esc(event.where)), ("effect", isolated(event.effect))]
@@ -160,6 +171,18 @@ def _simple(event: Event, titles: dict[str, str]) -> list[tuple[str, str]]:
             ("why", isolated(event.rationale)),
             ("overlap", kept),
         ]
+    if isinstance(event, Proposed) and isinstance(event.value, dict):
+        parts = [(words(n), _part(v, titles)) for n, v in event.value.items()]
+        return [("role", esc(event.role)), ("field", esc(event.field)), *parts]
+    if isinstance(event, HopResolved):
+        found = "<br>".join(isolated(titles.get(i, i)) for i in event.passages)
+        return [
+            ("hop", str(event.hop)),
+            ("sub-question", isolated(event.sub_question)),
+            ("filled", isolated(event.filled)),
+            ("passages", found or "–"),
+            ("answer", isolated(event.answer or "none")),
+        ]
     if isinstance(event, PassagesShown):
         return [(f"passage {n}", isolated(p.title)) for n, p in enumerate(event.passages, 1)]
     if isinstance(event, Grounded):
@@ -177,6 +200,14 @@ def _simple(event: Event, titles: dict[str, str]) -> list[tuple[str, str]]:
         ]
     plain = event.model_dump(mode="json", exclude={"kind"})
     return [(words(n), _plain(v)) for n, v in plain.items() if not isinstance(v, (list, dict))]
+
+
+def _part(value: object, titles: dict[str, str]) -> str:
+    """A part of what was proposed; of evidence the titles."""
+    if not isinstance(value, list):
+        return _plain(value or None)
+    items = [str(v.get("id", "")) if isinstance(v, dict) else str(v) for v in value]
+    return "<br>".join(isolated(titles.get(i, i)) for i in items) or "–"
 
 
 def _plain(value: object) -> str:

@@ -48,7 +48,9 @@ _POLICY = (
     '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
     "script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:\">"
 )
-COLUMN, ROW = 172, 36
+COLUMN_GAP, ROW = 52, 36
+BOX_LABEL, LETTER, BOX_FRAME = 16, 9.2, 36
+"""Most characters in a box, and in pixels the width of one and of what is around them."""
 RING, GAP = 220, 26
 
 
@@ -87,13 +89,18 @@ class Drawing:
 Places = dict[str, tuple[float, float]]
 
 
-def columns(layers: Sequence[Sequence[str]]) -> Places:
-    """Layers from left to right, the nodes of each from above in the order given."""
-    return {
-        node: (depth * COLUMN, n * ROW)
-        for depth, layer in enumerate(layers)
-        for n, node in enumerate(layer)
-    }
+def columns(layers: Sequence[Sequence[str]], labels: Mapping[str, str]) -> Places:
+    """Layers from left to right, each as wide as its longest label, the nodes of each from above
+    in the order given."""
+    places: Places = {}
+    left = 0.0
+    for layer in layers:
+        longest = max((len(shorten(labels.get(n, n), BOX_LABEL)) for n in layer), default=0)
+        width = longest * LETTER + BOX_FRAME
+        for n, node in enumerate(layer):
+            places[node] = (round(left + width / 2, 1), n * ROW)
+        left += width + COLUMN_GAP
+    return places
 
 
 def rings(graph: nx.DiGraph, kinds: Mapping[str, str], seed: int = 0) -> Places:
@@ -248,7 +255,7 @@ def page(drawing: Drawing, *, dark: bool, height: int) -> str:
 
 
 def _as_node(node: Node, boxes: bool, limit: int) -> dict[str, object]:
-    label = visible(shorten(node.label, 15 if boxes else 26))
+    label = visible(shorten(node.label, BOX_LABEL if boxes else 26))
     if boxes:
         mark = STATES[node.state][1] if node.state in STATES else GLYPHS.get(node.kind, "")
         label = f"{mark} {label}"

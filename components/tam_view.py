@@ -106,13 +106,14 @@ def neighbourhood(
         layers[level].append(node)
     for layer in layers:
         layer.sort(key=lambda n: (rank[states[n]], -best.get(n, 0.0), n))
-    places = tam_graph.columns(layers)
     texts = names.texts(depth)
+    labels = {n: names.label(n, kinds[n]) for n in depth}
+    places = tam_graph.columns(layers, labels)
     nodes = tuple(
         Node(
             id=n,
             kind=kinds[n],
-            label=names.label(n, kinds[n]),
+            label=labels[n],
             tip=f"{kinds[n]}, {WORDS.get(states[n], states[n])}\n{texts.get(n, '') or n}",
             x=places[n][0],
             y=places[n][1],
@@ -170,14 +171,19 @@ def draw(cycle: CycleState | None, names: Names, again: Redecision | None, waits
         return
     transitions = seen(cycle)
     ghost = ghost_path(cycle, again)
-    st.html(_summary(cycle, transitions, names))
-    if again is not None and again.replayed is None:
-        notice(f"Under the settings now this is undetermined: {again.reason}.", GHOSTED)
+    asked = f'<span class="ri-dim">for</span> {isolated(shorten(cycle.query, 110))}'
     with st.container(horizontal=True, vertical_alignment="center", key="ri_path_tools"):
+        st.html(
+            f"<div><b>Cycle {cycle.number}</b> {asked if cycle.query else ''}</div>",
+            width="stretch",
+        )
         large = names.tam is not None and st.toggle(
             "Whole graph", key=session.TAM_WHOLE, help="Every node of the corpus, the path marked."
         )
         wide = st.button("Enlarge", icon=":material/open_in_full:", key="path_enlarge")
+    st.html(_summary(cycle, names))
+    if again is not None and again.replayed is None:
+        notice(f"Under the settings now this is undetermined: {again.reason}.", GHOSTED)
     picture = _whole if large else partial(_near, transitions=transitions, ghost=ghost)
     picture(cycle, names, height=HEIGHT)
     if wide:
@@ -211,6 +217,8 @@ GHOSTED = Sign(GHOST, "alt_route", "under the settings now")
 
 
 def _left(drawing: Drawing, cycle: CycleState) -> str:
+    if not cycle.rounds:
+        return '<p class="ri-dim">The path was taken over; nothing was searched.</p>'
     total = sum(len(x.transitions) + x.dropped_count for _, x in cycle.rounds)
     unlisted = sum(x.dropped_count for _, x in cycle.rounds)
     text = f"{len(drawing.edges):,} of {plural(total, 'transition')} drawn"
@@ -219,13 +227,13 @@ def _left(drawing: Drawing, cycle: CycleState) -> str:
     return f'<p class="ri-dim ri-tabular">{text}.</p>'
 
 
-def _summary(cycle: CycleState, transitions: Sequence[Seen], names: Names) -> str:
+def _summary(cycle: CycleState, names: Names) -> str:
     state = cycle.roles["navigator"]
     kinds = _nodes_of_path(cycle)[0]
     if cycle.proposed:
         steps = " → ".join(
             f"{tam_graph.GLYPHS.get(kinds[n], '')} "
-            f"{isolated(shorten(names.label(n, kinds[n]), 34))}"
+            f"{isolated(shorten(names.label(n, kinds[n]), 26))}"
             for n in cycle.proposed
         )
         verdict = {"accept": chip(PASSED, "path committed"), "reject": chip(REFUSED)}.get(
@@ -238,10 +246,7 @@ def _summary(cycle: CycleState, transitions: Sequence[Seen], names: Names) -> st
     else:
         line = f'<div class="ri-dim">Round {len(cycle.rounds)} of the search.</div>'
     reused = f'<div class="ri-dim">{isolated(state.reused)}</div>' if state.reused else ""
-    asked = f'<span class="ri-dim">for</span> {isolated(cycle.query)}' if cycle.query else ""
-    return (
-        f'<div class="ri-path"><div><b>Cycle {cycle.number}</b> {asked}</div>{line}{reused}</div>'
-    )
+    return f'<div class="ri-path">{line}{reused}</div>'
 
 
 def _alt(cycle: CycleState, transitions: Sequence[Seen], names: Names) -> str:

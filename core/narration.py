@@ -87,8 +87,8 @@ def _gist(x: e.Proposed, titles: Titles) -> str:
         ids = [str(i.get("id")) for i in items if isinstance(i, dict)]
         return f"{_count(len(ids), 'passage')} as evidence: {_named(ids, titles)}"
     if isinstance(verdict, str):
-        why = value.get("justification")
-        return f"the verdict {plain(verdict)}" + (f", {_quoted(str(why))}" if why else "")
+        why = str(value.get("justification") or "").rstrip(".")
+        return f"the verdict {plain(verdict)}" + (f", {_quoted(why)}" if why else "")
     return f"a value for {plain(x.field)}"
 
 
@@ -249,10 +249,22 @@ def _grounded(x: e.Grounded, titles: Titles) -> str:
 def _memory(x: e.MemoryOp, _: Titles) -> str:
     kind = plain(x.artifact.partition(":")[0] or "artifact", 40)
     what = "what is available" if x.artifact == "*" else f"a {kind}"
-    done = f"The {plain(x.role)}'s {plain(x.operation)} of {what} in the {plain(x.scope, 40)} store"
+    store, _, of = x.scope.partition(" ")
+    where = f"the {plain(store, 40)} store" + (f" of the {plain(of)}" if store == "private" else "")
     if not x.allowed:
-        return f"{done} was refused: {plain(x.reason, 160)}."
-    return f"{done}: {plain(x.reason, 160)}."
+        wish = f"{plain(x.operation)} {what} in {where}"
+        return f"The {plain(x.role)} may not {wish}: {plain(x.reason, 160)}."
+    did = _OPERATIONS.get(x.operation) or f"does {plain(x.operation)} on"
+    return f"The {plain(x.role)} {did} {what} in {where}: {plain(x.reason, 160)}."
+
+
+_OPERATIONS = {
+    "read": "reads",
+    "write": "writes",
+    "persist": "keeps",
+    "list": "lists",
+    "evict": "drops",
+}
 
 
 def _probed(x: e.Probed, _: Titles) -> str:

@@ -8,6 +8,7 @@ export default function (component) {
     node.type = "button";
     node.className = `chip ${item.state}`;
     node.title = item.tip;
+    node.setAttribute("aria-label", item.tip);
     if (item.state === "now") node.setAttribute("aria-current", "step");
     const icon = document.createElement("span");
     icon.className = "icon";

@@ -276,8 +276,9 @@ def test_the_staged_state_shows_proposal_verdict_and_commit(page: Open, bench: F
     for words in ("Planner", "Navigator", "Retriever", "Verifier", "PASS", "committed", "accepted"):
         assert words in shown
     assert "Cycles side by side" in shown
-    before = next(s.event for s in STEPS if isinstance(s.event, Proposed))
-    assert str(before.value["objective"])[:20] in shown  # type: ignore[index]
+    plan = FOUND.cycles[-1].roles["planner"].proposal
+    assert plan is not None
+    assert str(plan["objective"]) in shown
     early = view(page(RUN, run=keep(bench, navigated(run_id="b")), step=seq(Validated)), "state")
     assert "Cycles side by side" not in early
     assert "PASS" not in early
