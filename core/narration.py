@@ -249,8 +249,9 @@ def _grounded(x: e.Grounded, titles: Titles) -> str:
 def _memory(x: e.MemoryOp, _: Titles) -> str:
     kind = plain(x.artifact.partition(":")[0] or "artifact", 40)
     what = "what is available" if x.artifact == "*" else f"a {kind}"
-    store, _, of = x.scope.partition(" ")
-    where = f"the {plain(store, 40)} store" + (f" of the {plain(of)}" if store == "private" else "")
+    store, *holder = x.scope.split(" ", 1)
+    whose = f" of the {plain(holder[0])}" if holder and store == "private" else ""
+    where = f"the {plain(store, 40)} store{whose}"
     if not x.allowed:
         wish = f"{plain(x.operation)} {what} in {where}"
         return f"The {plain(x.role)} may not {wish}: {plain(x.reason, 160)}."
