@@ -12,10 +12,9 @@ from components.markup import chip, icon, mono, table
 from components.notices import done, empty, error
 from components.palette import GREEN, GREY, REFUSED, Sign
 from components.safe import esc, isolated, plural
-from core.adapters.memory_store import Holding, MemoryPool
 from core.errors import JournalError
 from core.events import MemoryOp
-from core.memory import Artifact
+from core.memory import Artifact, GlobalStore, Holding
 from core.systems.staterag.memory import PERMISSIONS
 
 ROWS = 15
@@ -122,7 +121,7 @@ def permissions() -> str:
     )
 
 
-def store(pool: MemoryPool, corpus: str, *, key: str) -> None:
+def store(pool: GlobalStore, corpus: str, *, key: str) -> None:
     """What the workspace keeps of earlier questions over a corpus, and a button to forget it."""
     said = session.take(f"{session.POOL_NOTICE}:{key}")
     if said:
@@ -143,7 +142,7 @@ def store(pool: MemoryPool, corpus: str, *, key: str) -> None:
         _holding(pool, holding, f"{key}:{place}", notice=key)
 
 
-def _holding(pool: MemoryPool, holding: Holding, key: str, *, notice: str) -> None:
+def _holding(pool: GlobalStore, holding: Holding, key: str, *, notice: str) -> None:
     scope = holding.scope
     words, action = st.columns([4, 1], vertical_alignment="center")
     words.html(
@@ -172,7 +171,7 @@ def _holding(pool: MemoryPool, holding: Holding, key: str, *, notice: str) -> No
     st.html(kept(rows))
 
 
-def _clear(pool: MemoryPool, holding: Holding, notice: str) -> None:
+def _clear(pool: GlobalStore, holding: Holding, notice: str) -> None:
     try:
         gone = pool.clear(holding.scope)
     except JournalError as problem:

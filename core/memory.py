@@ -145,8 +145,12 @@ class Holding(Frozen):
 class GlobalStore(Protocol):
     """The durable global store of a workspace, as a person looks into it.
 
-    Every method raises ``JournalError`` where the database cannot be used.
+    A scope holds at most ``max_entries`` artifacts of ``max_bytes`` together. Every method raises
+    ``JournalError`` where the database cannot be used.
     """
+
+    max_entries: int
+    max_bytes: int
 
     def holdings(self) -> list[Holding]:
         """Every scope that holds something."""
