@@ -16,6 +16,11 @@ from core import registry
 from core.errors import BadInput
 from core.wiring import Workbench
 
+SOON = 0.4
+"""Seconds in which a run over a warm corpus is ready: its first step is shown at once."""
+EVERY = 0.3
+"""Seconds between two looks at a run that is being prepared."""
+
 
 def draw() -> None:
     """Show what the URL asks for."""
@@ -25,8 +30,8 @@ def draw() -> None:
         return
     preparing = launch.launcher().get(work.workspace, run_id)
     if preparing is not None:
-        if preparing.problem or not preparing.done.is_set():
-            st.fragment(_preparing, run_every=None if preparing.problem else 0.5)(preparing)
+        if not preparing.done.wait(SOON) or preparing.problem:
+            st.fragment(_preparing, run_every=None if preparing.problem else EVERY)(preparing)
             return
         launch.launcher().forget(run_id)
         run_id = preparing.run_id
