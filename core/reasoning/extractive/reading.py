@@ -86,7 +86,6 @@ def pool_of(scene: Scene, w: FloatArray) -> tuple[Pool, tuple[str, ...]]:
     answers: list[str] = []
     keys: list[str] = []
     probability = 1.0
-    scene.view.encode([scene.question, hops[0]])
     for hop in hops[:-1]:
         filled.append(_fill(hop, answers))
         under = scene.asking(filled[-1])
@@ -169,6 +168,8 @@ def _source(pool: Pool, i: int) -> Source:
 def read(scene: Scene, w: FloatArray | None = None) -> RankedAnswers:
     """The ranked answers of a scene. Deterministic; never raises for any text."""
     analysis = analyse(scene.question)
+    if analysis.form == "span":
+        scene.view.encode([scene.question, *sub_questions(scene.question, scene.view)[:1]])
     if lacks_operand(scene, analysis):
         return RankedAnswers()
     ruling = rule(scene, analysis)
