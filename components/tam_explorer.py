@@ -14,8 +14,9 @@ from components.markup import chip, facts, mono
 from components.notices import empty, error
 from components.palette import Sign
 from components.safe import esc, isolated, plural, shorten
-from components.tam_graph import COLOURS, GLYPHS, KINDS
+from components.tam_graph import COLOURS, GLYPHS
 from components.tam_labels import Names
+from components.tam_layout import KINDS
 from components.tam_view import picture_of
 from core.errors import RagError
 from core.retrieval.library import Library

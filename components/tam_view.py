@@ -9,14 +9,14 @@ from itertools import pairwise
 
 import streamlit as st
 
-from components import paging, session, tam_graph
+from components import paging, session, tam_graph, tam_layout
 from components.cycles import CycleState
 from components.markup import chip, number, table
 from components.notices import empty, notice
 from components.palette import BLUE, GHOST, GREEN, GREY, PASSED, REFUSED, Sign
 from components.safe import esc, isolated, plural, shorten
-from components.tam_graph import Drawing, Edge, Node, State
 from components.tam_labels import Names
+from components.tam_layout import Drawing, Edge, Node, State
 from core.events import Transition
 from core.replay import Redecision
 
@@ -108,7 +108,7 @@ def neighbourhood(
         layer.sort(key=lambda n: (rank[states[n]], -best.get(n, 0.0), n))
     texts = names.texts(depth)
     labels = {n: names.label(n, kinds[n]) for n in depth}
-    places = tam_graph.columns(layers, labels)
+    places = tam_layout.columns(layers, labels)
     nodes = tuple(
         Node(
             id=n,
@@ -270,7 +270,7 @@ def _whole(cycle: CycleState, names: Names, *, height: int) -> None:
         f"{cycle.number} marked.",
         height=height,
     )
-    counts = {k: sum(n.kind == k for n in drawing.nodes) for k in tam_graph.KINDS}
+    counts = {k: sum(n.kind == k for n in drawing.nodes) for k in tam_layout.KINDS}
     more = f'<p class="ri-dim">{left_out:,} lower nodes are not drawn.</p>' if left_out else ""
     st.html(tam_graph.kinds_legend(counts) + more)
 
@@ -296,17 +296,17 @@ def _picture(
     assert names.tam is not None
     assert names.graph is not None
     tam, there = names.tam, names.graph.view(names.access).there
-    last = tam_graph.KINDS.index(down_to)
+    last = tam_layout.KINDS.index(down_to)
     kinds = {
-        tam.ids[n]: tam_graph.KINDS[int(kind)]
+        tam.ids[n]: tam_layout.KINDS[int(kind)]
         for n, kind in enumerate(tam.types.tolist())
         if there[n] and (kind <= last or tam.ids[n] == selected or tam.ids[n] in chosen)
     }
     ids = tam.ids
     edges = [(ids[a], ids[b]) for a, b in tam.edges.tolist() if ids[a] in kinds and ids[b] in kinds]
-    texts = names.texts(list(kinds)[: tam_graph.MOST_NODES])
-    labels = {n: names.label(n, k) for n, k in list(kinds.items())[: tam_graph.MOST_NODES]}
-    drawing = tam_graph.whole(kinds, edges, labels, texts, chosen=chosen, selected=selected)
+    texts = names.texts(list(kinds)[: tam_layout.MOST_NODES])
+    labels = {n: names.label(n, k) for n, k in list(kinds.items())[: tam_layout.MOST_NODES]}
+    drawing = tam_layout.whole(kinds, edges, labels, texts, chosen=chosen, selected=selected)
     return drawing, len(kinds) - len(drawing.nodes)
 
 

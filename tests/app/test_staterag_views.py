@@ -19,6 +19,7 @@ from components import (
     tam_explorer,
     tam_graph,
     tam_labels,
+    tam_layout,
     tam_view,
 )
 from components.jobs import graph_jobs
@@ -176,9 +177,9 @@ def test_recorded_decisions_redecide_as_recorded_and_otherwise(other: dict[str, 
 # --- the pictures --------------------------------------------------------------------------------
 
 
-def _whole(labels: dict[str, str] | None = None) -> tam_graph.Drawing:
+def _whole(labels: dict[str, str] | None = None) -> tam_layout.Drawing:
     pairs = [(a, b) for a, b, _ in EDGES]
-    return tam_graph.whole(
+    return tam_layout.whole(
         TYPES, pairs, labels or {}, labels or {}, chosen=FOUND.cycles[0].proposed
     )
 
@@ -187,7 +188,7 @@ def _whole(labels: dict[str, str] | None = None) -> tam_graph.Drawing:
 def test_the_same_graph_is_the_same_picture(dark: bool) -> None:
     pages = [tam_graph.page(_whole(), dark=dark, height=300) for _ in range(2)]
     assert pages[0] == pages[1]
-    shuffled = tam_graph.whole(
+    shuffled = tam_layout.whole(
         TYPES, [(a, b) for a, b, _ in reversed(EDGES)], {}, {}, chosen=FOUND.cycles[0].proposed
     )
     places = {n.id: (n.x, n.y) for n in _whole().nodes}
@@ -213,12 +214,12 @@ def test_a_picture_asks_for_nothing_from_elsewhere() -> None:
 def test_no_label_can_leave_its_place_in_the_picture(texts: list[str], boxes: bool) -> None:
     labels = dict(zip(TYPES, [NASTY, "</script><script>x", *texts], strict=False))
     nodes = tuple(
-        tam_graph.Node(n, TYPES[n], labels.get(n, ""), labels.get(n, ""), 0, 0) for n in TYPES
+        tam_layout.Node(n, TYPES[n], labels.get(n, ""), labels.get(n, ""), 0, 0) for n in TYPES
     )
-    plain = tam_graph.Drawing(
-        tuple(tam_graph.Node(n, TYPES[n], "x", "x", 0, 0) for n in TYPES), (), boxes
+    plain = tam_layout.Drawing(
+        tuple(tam_layout.Node(n, TYPES[n], "x", "x", 0, 0) for n in TYPES), (), boxes
     )
-    drawing = tam_graph.Drawing(nodes, (), boxes)
+    drawing = tam_layout.Drawing(nodes, (), boxes)
     shown, base = (tam_graph.page(d, dark=False, height=300) for d in (drawing, plain))
     for tag in ("<script", "</script", "<img", "<a ", "http"):
         assert shown.count(tag) <= base.count(tag) + (tag == "http") * 3 * shown.count("evil")
@@ -229,8 +230,8 @@ def test_no_label_can_leave_its_place_in_the_picture(texts: list[str], boxes: bo
 
 
 def test_a_node_type_of_an_imported_run_is_not_written_into_the_script() -> None:
-    node = tam_graph.Node("a", "</script><img src=x>", "x", "x", 0, 0)
-    shown = tam_graph.page(tam_graph.Drawing((node,), (), True), dark=False, height=300)
+    node = tam_layout.Node("a", "</script><img src=x>", "x", "x", 0, 0)
+    shown = tam_graph.page(tam_layout.Drawing((node,), (), True), dark=False, height=300)
     assert "<img" not in shown
 
 
@@ -245,10 +246,10 @@ def test_nodes_never_share_a_place(data: st.DataObject) -> None:
     for n in range(1, count):
         for parent in data.draw(st.sets(st.integers(0, n - 1), min_size=1, max_size=3)):
             graph.add_edge(str(parent), str(n))
-    places = tam_graph.rings(graph, {n: "TOPIC" for n in graph})
+    places = tam_layout.rings(graph, {n: "TOPIC" for n in graph})
     assert set(places) == set(graph)
     assert len(set(places.values())) == count
-    assert places == tam_graph.rings(nx.DiGraph(graph), {n: "TOPIC" for n in graph})
+    assert places == tam_layout.rings(nx.DiGraph(graph), {n: "TOPIC" for n in graph})
 
 
 def test_three_thousand_nodes_are_written_in_time_and_more_are_counted() -> None:
@@ -258,11 +259,11 @@ def test_three_thousand_nodes_are_written_in_time_and_more_are_counted() -> None
     pairs += [(f"t{n % 60}", f"r{n}") for n in range(900)]
     pairs += [(f"r{n * 7 % 900}", f"e{n}") for n in range(3_000)]
     began = time.process_time()
-    drawing = tam_graph.whole(kinds, pairs, {}, {n: "words " * 50 for n in kinds})
+    drawing = tam_layout.whole(kinds, pairs, {}, {n: "words " * 50 for n in kinds})
     shown = tam_graph.page(drawing, dark=False, height=400)
     took = time.process_time() - began
-    assert len(drawing.nodes) == tam_graph.MOST_NODES
-    assert {n.kind for n in drawing.nodes} == set(tam_graph.KINDS)
+    assert len(drawing.nodes) == tam_layout.MOST_NODES
+    assert {n.kind for n in drawing.nodes} == set(tam_layout.KINDS)
     assert len(shown) < 3_000_000
     assert took < 5
 

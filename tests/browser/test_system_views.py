@@ -99,13 +99,13 @@ def test_hostile_text_runs_nowhere(tab: Page, site: Site) -> None:
 
 
 def test_labels_in_any_script_are_drawn_as_text(tab: Page, site: Site) -> None:
-    from components import tam_graph
+    from components import tam_graph, tam_layout
 
     nodes = tuple(
-        tam_graph.Node(n, TYPES[n], LABELS.get(n, n), LABELS.get(n, n), 40.0 * i, 90.0 * (i % 3))
+        tam_layout.Node(n, TYPES[n], LABELS.get(n, n), LABELS.get(n, n), 40.0 * i, 90.0 * (i % 3))
         for i, n in enumerate(TYPES)
     )
-    page = tam_graph.page(tam_graph.Drawing(nodes, (), True), dark=False, height=400)
+    page = tam_graph.page(tam_layout.Drawing(nodes, (), True), dark=False, height=400)
     tab.set_content(page)
     expect(tab.locator("#mynetwork canvas")).to_be_visible()
     labels = tab.evaluate("nodes.get().map((n) => n.label)")
@@ -120,14 +120,14 @@ def test_labels_in_any_script_are_drawn_as_text(tab: Page, site: Site) -> None:
 
 
 def test_three_thousand_nodes_are_drawn_in_time(tab: Page) -> None:
-    from components import tam_graph
+    from components import tam_graph, tam_layout
 
     kinds = {"root": "ROOT"} | {f"t{n}": "TOPIC" for n in range(50)}
     kinds |= {f"r{n}": "RELATION" for n in range(949)} | {f"e{n}": "EVIDENCE" for n in range(2_000)}
     pairs = [("root", f"t{n}") for n in range(50)]
     pairs += [(f"t{(n + k) % 50}", f"r{n}") for n in range(949) for k in (0, 7)]
     pairs += [(f"r{(n * 7 + k) % 949}", f"e{n}") for n in range(2_000) for k in (0, 1, 2)]
-    drawing = tam_graph.whole(kinds, pairs, {}, {n: "words " * 40 for n in kinds})
+    drawing = tam_layout.whole(kinds, pairs, {}, {n: "words " * 40 for n in kinds})
     assert len(drawing.nodes) == 3_000
     tab.set_content(tam_graph.page(drawing, dark=True, height=500))
     spent = tab.evaluate(
