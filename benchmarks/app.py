@@ -151,10 +151,10 @@ def pages_table(visitor: Visitor) -> Table:
 
 def long_table(visitor: Visitor, data: Path) -> Table:
     """A run of ``LONG`` steps: opened for the first time, again, and one step of the cursor."""
-    journal, recorded, ids = Journal(data), record(answer_threshold=0.55), []
-    for n in range(VISITS):
-        ids.append(f"long{n}")
-        journal.append(lengthened(recorded, LONG, ids[-1]))
+    journal, ids = Journal(data), [f"long{n}" for n in range(VISITS)]
+    steps_of_all = lengthened(record(answer_threshold=0.55), LONG, "long")
+    for run_id in ids:
+        journal.append([s.model_copy(update={"run_id": run_id}) for s in steps_of_all])
     stated = f"text=of {LONG:,} steps"
     first = [visitor.until(f"Run?run={i}", "h1", ".row[data-seq]", stated) for i in ids]
     again = [visitor.until(f"Run?run={i}", "h1", ".row[data-seq]", stated) for i in ids]

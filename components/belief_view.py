@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import streamlit as st
 
 from components import belief_charts as charts
-from components import session
+from components import paging, session
 from components.belief_charts import Reading, Threshold
 from components.markup import figure
 from components.notices import empty
@@ -15,6 +15,8 @@ from components.palette import BY_RULES, DIMENSIONS, GHOST, SIGNALS
 from components.safe import esc
 from core.events import BeliefUpdated, Decided, RunStarted, Step
 
+HISTORY = 200
+"""Updates on the chart of the history: the newest ones up to the cursor."""
 _GATED = {
     "conflict": "conflict",
     "reliability": "reliability",
@@ -71,7 +73,10 @@ def draw(
         alt=charts.gauges_alt(now, limits),
     )
     _legend(moved, by_rules=judged_by_rules(steps))
-    shown = [r for r in every if r.seq <= max(cursor, now.seq)]
+    shown = upto[-HISTORY:]
+    if len(shown) < len(upto):
+        first = len(upto) - len(shown)
+        st.caption(paging.stated(first, len(shown), len(every), "update"))
     st.plotly_chart(
         charts.history(
             shown,

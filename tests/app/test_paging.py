@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
 from benchmarks.long_run import lengthened
-from components import paging, prompts, session
+from components import belief_view, paging, prompts, session
 from core.events import ModelCalled
 from tests.app.bench import FakeBench
 from tests.app.conftest import RUN, Open, html
@@ -89,3 +89,13 @@ def test_a_prompt_stands_beside_its_reply_and_what_was_parsed(page: Open, bench:
     assert "yes" in shown
     assert json.dumps(came.response, ensure_ascii=False, indent=1) in shown
     assert prompts.calls(kept)[0][2] == came
+
+
+def test_the_history_of_a_long_run_is_bounded_and_says_so(page: Open, bench: FakeBench) -> None:
+    steps = lengthened(record(answer_threshold=0.55), 2_400, "long")
+    bench.journal.append(steps)
+    updates = sum(s.event.kind == "BeliefUpdated" for s in steps)
+    assert updates > belief_view.HISTORY
+    app = page(RUN, run="long")
+    shown = f"{updates - belief_view.HISTORY + 1} to {updates} of {updates} updates"
+    assert any(shown in c.value for c in app.caption)
