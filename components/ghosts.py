@@ -67,6 +67,8 @@ class Ghosts:
             parts.append("The run would end there.")
         elif report.unknown_from is not None:
             because = report.unknown_because.rstrip(".")
+            if first is not None:
+                because = because.replace(first.replayed, outcome(first.replayed))
             parts.append(f"Unknown from step {report.unknown_from}: {because}.")
         return " ".join(parts)
 

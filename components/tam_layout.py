@@ -25,8 +25,8 @@ BOX_LABEL, LETTER, BOX_FRAME = 16, 9.2, 36
 """Most characters in a box, and in pixels the width of one and of what is around them."""
 RING, GAP = 220, 26
 """Pixels between two rings, and between two nodes of one."""
-FEW_NODES, FEW_TOPICS = 60, 24
-"""Up to so many nodes, or topics, all of them bear their names."""
+FEW_NODES, FEW_TOPICS, FEW_NEAR = 60, 24, 12
+"""Up to so many nodes, topics, or neighbours of the selected node, all of them bear their names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,13 +160,14 @@ def whole(
         return "chosen" if node in on_path else "near" if node in near else "plain"
 
     few = len(there) <= FEW_NODES
+    named = near if len(near) <= FEW_NEAR else {selected}
     topics = sum(kinds[n] == "TOPIC" for n in there) <= FEW_TOPICS
     nodes = tuple(
         Node(
             id=n,
             kind=kinds[n],
             label=labels.get(n, n)
-            if few or (topics and kinds[n] in ("ROOT", "TOPIC")) or n in on_path or n in near
+            if few or (topics and kinds[n] in ("ROOT", "TOPIC")) or n in on_path or n in named
             else "",
             tip=f"{kinds[n]}\n{texts.get(n, '') or labels.get(n, n)}",
             x=places[n][0],

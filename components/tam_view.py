@@ -171,7 +171,7 @@ def draw(cycle: CycleState | None, names: Names, again: Redecision | None, waits
         return
     transitions = seen(cycle)
     ghost = ghost_path(cycle, again)
-    asked = f'<span class="ri-dim">for</span> {isolated(shorten(cycle.query, 110))}'
+    asked = f'<span class="ri-dim">for</span> {isolated(shorten(cycle.query, 60))}'
     with st.container(horizontal=True, vertical_alignment="center", key="ri_path_tools"):
         st.html(
             f"<div><b>Cycle {cycle.number}</b> {asked if cycle.query else ''}</div>",

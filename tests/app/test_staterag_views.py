@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html as html_library
 import json
 import re
 import time
@@ -161,7 +162,10 @@ def test_a_wider_share_of_words_draws_the_other_path(page: Open, bench: FakeBenc
     ghosts = [(e.parent, e.child) for e in drawing.edges if e.state == "ghost"]
     assert ghosts == list(pairwise(other))
     app = page(RUN, run=keep(bench, steps), set="dense_share=0.0")
-    assert "now: propose another" in view(app, "gates")
+    shown = view(app, "gates")
+    assert "now: propose another" in shown
+    assert "would propose another" in shown
+    assert f"go on with {first.replayed!r}" not in html_library.unescape(shown)
 
 
 @pytest.mark.parametrize(
