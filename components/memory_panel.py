@@ -125,7 +125,7 @@ def store(pool: GlobalStore, corpus: str, *, key: str) -> None:
     """What the workspace keeps of earlier questions over a corpus, and a button to forget it."""
     said = session.take(f"{session.POOL_NOTICE}:{key}")
     if said:
-        done(said)
+        (error if said[0] == "error" else done)(said[1])
     try:
         holdings = [h for h in pool.holdings() if h.scope.corpus == corpus]
     except JournalError as problem:
@@ -175,9 +175,9 @@ def _clear(pool: GlobalStore, holding: Holding, notice: str) -> None:
     try:
         gone = pool.clear(holding.scope)
     except JournalError as problem:
-        session.put(f"{session.POOL_NOTICE}:{notice}", problem.message)
+        session.put(f"{session.POOL_NOTICE}:{notice}", ("error", problem.message))
         return
-    session.put(f"{session.POOL_NOTICE}:{notice}", f"{plural(gone, 'artifact')} cleared.")
+    session.put(f"{session.POOL_NOTICE}:{notice}", ("done", f"{plural(gone, 'artifact')} cleared."))
 
 
 def kept(rows: Sequence[Artifact]) -> str:

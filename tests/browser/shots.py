@@ -11,6 +11,8 @@ from typing import Any
 
 from benchmarks.serving import FLAGS, chromium, served
 from core import registry
+from tests.app.foraging import foraged
+from tests.app.navigating import navigated
 from tests.app.recorded import NASTY, World, record
 from tests.browser.conftest import PATIENCE, SERVE, Site
 
@@ -65,6 +67,16 @@ def views(site: Site, run_id: str) -> Iterator[tuple[str, str, Act | None]]:
         box.press("Enter")
         tab.locator(".ri-hit").first.wait_for()
 
+    def graph(tab: Any) -> None:
+        choose("Abstraction memory")(tab)
+        build = tab.get_by_role("button", name="Build the abstraction memory")
+        build.or_(tab.locator("iframe")).first.wait_for()
+        if build.count():
+            build.click()
+        tab.locator("iframe").wait_for()
+        tab.get_by_role("button", name="Show").nth(1).click()
+        tab.locator(".st-key-ri_tam_node").wait_for()
+
     def upload(tab: Any) -> None:
         choose("Add files")(tab)
         files = [{"name": n, "mimeType": "text/plain", "buffer": b} for n, b in FILES]
@@ -96,6 +108,15 @@ def views(site: Site, run_id: str) -> Iterator[tuple[str, str, Act | None]]:
         yield f"Run-{view}", site.url("Run", run=run_id), choose(view)
     yield "Run-settings", site.url("Run", run=run_id), settings
     yield "Run-source", site.url("Run", run=run_id), source
+    for run, names in (
+        (foraged(run_id="foragedrun"), ("Forage", "Slots", "Packing")),
+        (navigated(), ("Path", "State", "Memory")),
+    ):
+        own = site.other()
+        shown, middle = own.keep(run), len(run) // 2
+        for view in names:
+            yield f"Run-{view}", own.url("Run", run=shown), choose(view)
+            yield f"Run-{view}-mid", own.url("Run", run=shown, step=middle), choose(view)
     yield "Run-failed", site.url("Run", run="seeded3"), None
     yield "Run-nasty", site.url("Run", run="seeded20"), choose("Evidence")
     yield "Run-unknown", site.url("Run", run="nowhere"), None
@@ -105,6 +126,7 @@ def views(site: Site, run_id: str) -> Iterator[tuple[str, str, Act | None]]:
     live.release()
     yield "Corpus-documents", site.url("Corpus", corpus="film_night"), None
     yield "Corpus-search", site.url("Corpus", corpus="film_night"), search
+    yield "Corpus-graph", site.url("Corpus", corpus="film_night"), graph
     yield "Corpus-health", site.url("Corpus", corpus="film_night"), choose("Index health")
     yield "Corpus-upload", site.url("Corpus"), upload
 
