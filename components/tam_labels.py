@@ -45,10 +45,10 @@ class Names:
 def short(node: str, kind: str, text: str) -> str:
     """A node's name from its abstraction: a passage's title, what a relation is about, the first
     phrases of a topic; of an unknown node its type and the end of its id."""
-    if not text:
-        return f"{kind.lower()} {node.rpartition(':')[2][:6]}"
     if kind == "ROOT":
         return "whole corpus"
+    if not text:
+        return f"{kind.lower()} {node.rpartition(':')[2][:6]}"
     if kind == "EVIDENCE":
         return text.partition(": ")[0]
     if kind == "RELATION":
