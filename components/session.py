@@ -160,9 +160,14 @@ def changed_settings(system: str) -> dict[str, JsonValue]:
     return dict(found)
 
 
+def defaults(kind: type[SystemSettings]) -> SystemSettings:
+    """A system's defaults on these pages: its own, with the memory that questions share."""
+    return override(kind(), {"memory": "shared"}) if "memory" in kind.model_fields else kind()
+
+
 def settings_of(system: str, kind: type[SystemSettings]) -> SystemSettings:
     """A system's settings as they stand in this session, validated."""
-    return override(kind(), changed_settings(system))
+    return override(defaults(kind), changed_settings(system))
 
 
 def keep_settings(system: str, values: Mapping[str, JsonValue]) -> None:

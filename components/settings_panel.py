@@ -63,7 +63,7 @@ def current(system: System) -> SystemSettings:
     except BadInput as problem:
         session.keep_settings(system.name, {})
         session.put(session.settings_error(system.name), problem.message)
-        return system.settings()
+        return session.defaults(system.settings)
 
 
 def _count(kind: type[SystemSettings], advanced: bool) -> int:
@@ -112,7 +112,8 @@ def _buttons(
 
 def differing(settings: SystemSettings) -> dict[str, JsonValue]:
     """The settings that are not at their defaults, as JSON values."""
-    plain, default = settings.model_dump(mode="json"), type(settings)().model_dump(mode="json")
+    plain = settings.model_dump(mode="json")
+    default = session.defaults(type(settings)).model_dump(mode="json")
     return {k: v for k, v in plain.items() if v != default[k]}
 
 
@@ -121,7 +122,7 @@ def reset(system: System, values: Mapping[str, JsonValue]) -> None:
     page where there is one, else from the defaults."""
     session.keep_settings(system.name, values)
     base: Mapping[str, JsonValue] = session.get(session.BASE, {}).get(system.name, {})
-    default = system.settings().model_dump(mode="json")
+    default = session.defaults(system.settings).model_dump(mode="json")
     moved = {
         name: values.get(name, default[name])
         for name in {**values, **base}
@@ -157,7 +158,8 @@ def follow_url(system: System) -> None:
     try:
         given = session.settings_from_url(system.settings)
         if given:
-            session.keep_settings(system.name, differing(override(system.settings(), given)))
+            start = session.defaults(system.settings)
+            session.keep_settings(system.name, differing(override(start, given)))
     except BadInput as problem:
         session.put(session.settings_error(system.name), problem.message)
 
@@ -182,7 +184,7 @@ def _knob(
     system: System, name: str, settings: SystemSettings, recorded: SystemSettings | None
 ) -> None:
     kind, field = system.settings, system.settings.model_fields[name]
-    value, default = getattr(settings, name), field.default
+    value, default = getattr(settings, name), getattr(session.defaults(kind), name)
     key, declared = session.setting_key(system.name, name), extra(kind, name)
     unit = f" ({declared['unit']})" if declared.get("unit") else ""
     common: dict[str, Any] = {
@@ -277,7 +279,7 @@ def _help(kind: type[SystemSettings], name: str, field: FieldInfo, declared: dic
     low, high = _bounds(field)
     span = "" if low is None or high is None else f" Range {low:g} to {high:g}."
     return (
-        f"{field.description} Default {_plain(field.default)}.{span}\n\n"
+        f"{field.description} Default {_plain(getattr(session.defaults(kind), name))}.{span}\n\n"
         f"{_ROLES[role_of(kind, name)]}\n\n`{name}`"
     )
 

@@ -25,7 +25,7 @@ from components import (
 )
 from components.jobs import graph_jobs
 from core import trace
-from core.events import Decided, MemoryOp, PathExplored, Proposed, Step, Validated
+from core.events import Decided, MemoryOp, PathExplored, Proposed, RunStarted, Step, Validated
 from core.memory import PathArtifact, PlanArtifact
 from core.narration import narrate
 from core.ports import Plan
@@ -492,3 +492,21 @@ def test_a_run_over_another_state_of_the_corpus_says_so(indexed: FakeBench) -> N
     )
     assert "not indexed here" in gone.why
     assert gone.label("relation:abcdef123", "RELATION") == "relation abcdef"
+
+
+def test_questions_asked_here_share_their_memory_unless_told_otherwise(page: Open) -> None:
+    key = session.setting_key("staterag", "memory")
+    app = page(RUN, system="staterag")
+    assert app.selectbox(key=key).value == "shared"
+    assert app.button(key="reset:staterag").disabled
+    told = page(RUN, system="staterag", set="memory=off")
+    assert told.selectbox(key=key).value == "off"
+    told.button(key="reset:staterag").click().run()
+    assert told.selectbox(key=key).value == "shared"
+
+
+def test_a_run_made_elsewhere_is_shown_with_its_own_memory(page: Open, bench: FakeBench) -> None:
+    app = page(RUN, run=keep(bench, STEPS))
+    app.segmented_control(key=session.RAIL).set_value("settings").run()
+    made = next(s.event for s in STEPS if isinstance(s.event, RunStarted)).settings["memory"]
+    assert app.selectbox(key=session.setting_key("staterag", "memory")).value == made
