@@ -51,9 +51,12 @@ def test_every_task_gets_a_valid_reply_after_at_most_one_retry(reasoner, task):
     assert all(c.tokens_out <= TASKS[task].max_tokens_out for c in done.model_calls)
 
 
-def test_the_same_request_gets_the_same_reply(reasoner):
-    first, second = (reasoner.perform(ANSWER, REQUESTS["answer"], Allowance()) for _ in range(2))
-    assert first.value == second.value
+def test_the_same_request_gets_the_same_answer(reasoner):
+    """Not the same confidence: a prompt that the server has in its cache is computed in other
+    batches, and figures that are nearly even may come out otherwise."""
+    done = [reasoner.perform(ANSWER, REQUESTS["answer"], Allowance()).value for _ in range(2)]
+    assert done[0].answer == done[1].answer
+    assert done[0].supports == done[1].supports
 
 
 def test_what_it_reads_is_cited_where_it_stands(reasoner):

@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from core.ports import FloatArray
-from core.reasoning.extractive.features import PassageFeatures, Scene
+from core.reasoning.extractive.features import PassageFeatures, Scene, as_written
 from core.reasoning.extractive.relations import stated
 from core.retrieval.tokenizer import STOP_WORDS
 
@@ -143,11 +143,8 @@ class Weave:
 
     def residual(self, covered: frozenset[str]) -> str:
         """The question's content words whose stems are not covered, in order, once each."""
-        words: dict[str, str] = {}
-        for token in self.scene.tokens:
-            if token.term in self.scene.asked and token.term not in covered:
-                words.setdefault(token.term, token.surface)
-        return " ".join(words.values())
+        left = self.scene.asked - covered
+        return " ".join(as_written([t for t in self.scene.tokens if t.term in left]))
 
 
 def best_chain(scene: Scene) -> Chain:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from core.reasoning.extractive.decompose import sub_questions
 from core.reasoning.extractive.features import Scene
+from core.reasoning.extractive.lexicon import asking
 from core.reasoning.extractive.question import analyse
 from core.reasoning.extractive.relations import stated
 from core.retrieval.tokenizer import STOP_WORDS, tokenize
@@ -19,7 +20,7 @@ _ASKING = """
 name kind type sort many much number amount year date time called known which whose whom happened
 happen part person people thing title
 """
-ASKING = frozenset(_ASKING.split())
+ASKING = frozenset(_ASKING.split()) | frozenset(asking())
 """Surfaces that say what form the answer has, not what it is about."""
 
 

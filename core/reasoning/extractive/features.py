@@ -14,6 +14,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from core.ports import FloatArray, TextView
+from core.reasoning.extractive.lexicon import asking, words
 from core.retrieval.sentences import sentence_spans
 from core.retrieval.titles import TitleIndex, aliases
 from core.retrieval.tokenizer import STOP_WORDS, Token, tokenize
@@ -34,8 +35,11 @@ def _set(words: str) -> frozenset[str]:
 _CONNECTORS = _set(
     "of the and de la le du des da di del della van von der den el al bin ibn y e & for"
 )
-_OPENERS = STOP_WORDS | _set(
-    "although despite since during according however another many most several one two"
+_OPENERS = (
+    STOP_WORDS
+    | frozenset(asking())
+    | words("pronouns", "other")
+    | _set("although despite since during according however another many most several one two")
 )
 _BINDING = frozenset(" -–.'’&/\u00a0")
 
@@ -105,6 +109,23 @@ def _titled(text: str, tokens: Sequence[Token], i: int) -> bool:
         and _bound(text, tokens[i], tokens[i + 1])
         and is_name_like(text, tokens[i + 1])
     )
+
+
+def as_written(tokens: Sequence[Token]) -> list[str]:
+    """The tokens' surfaces, once each; overlapping ones (pairs of characters) as one run."""
+    seen: set[str] = set()
+    found: list[str] = []
+    end = -1
+    for token in tokens:
+        if token.term in seen:
+            continue
+        seen.add(token.term)
+        if token.start < end and found:
+            found[-1] += token.surface[end - token.start :]
+        else:
+            found.append(token.surface)
+        end = max(end, token.end)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

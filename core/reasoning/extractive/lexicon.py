@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from core.retrieval.tokenizer import stem
+from core.retrieval.tokenizer import fold, stem
 
 
 @cache
@@ -39,6 +39,12 @@ def head_types() -> dict[str, str]:
         for word in raw.split():
             found.setdefault(stem(word), kind)
     return found
+
+
+@cache
+def asking() -> dict[str, str]:
+    """A word that asks in another language -> the English one ("где" -> "where")."""
+    return {fold(word): wh for wh in _tables()["asking"] for word in words("asking", wh)}
 
 
 @cache

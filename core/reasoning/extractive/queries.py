@@ -12,6 +12,7 @@ from core.ports import Rewrite, WrittenQuery
 from core.reasoning.extractive.bridge import Bridge, bridges
 from core.reasoning.extractive.case import Case
 from core.reasoning.extractive.facets import ASKING
+from core.reasoning.extractive.features import as_written
 from core.reasoning.extractive.relations import other_words
 from core.reasoning.extractive.verify import missing
 from core.retrieval.tokenizer import content_terms, terms
@@ -117,11 +118,8 @@ def _residual(case: Case, passage: int, named: frozenset[str]) -> str:
 
 def _words(case: Case, stems: frozenset[str]) -> list[str]:
     """The question's words with these stems, in order, without those that only ask."""
-    found: dict[str, str] = {}
-    for token in case.scene.tokens:
-        if token.term in stems and token.surface not in ASKING:
-            found.setdefault(token.term, token.surface)
-    return list(found.values())
+    tokens = case.scene.tokens
+    return as_written([t for t in tokens if t.term in stems and t.surface not in ASKING])
 
 
 def _rewrites(case: Case) -> Iterator[tuple[str, str, str]]:
@@ -168,11 +166,14 @@ def _key_words(case: Case) -> list[str]:
             pieces.append((span.start, scene.question[span.start : span.end]))
             edge = span.end
     inside = [(s.start, s.end) for s in scene.entities]
-    seen: set[str] = set()
-    for token in scene.tokens:
-        within = any(a <= token.start < b for a, b in inside)
-        if token.term in scene.asked and not within and token.surface not in ASKING:
-            if token.term not in seen:
-                pieces.append((token.start, token.surface))
-            seen.add(token.term)
+    kept = [
+        t
+        for t in scene.tokens
+        if t.term in scene.asked
+        and not any(a <= t.start < b for a, b in inside)
+        and t.surface not in ASKING
+    ]
+    words = as_written(kept)
+    starts = {t.surface: t.start for t in reversed(kept)}
+    pieces += [(starts.get(w, starts.get(w[:2], 0)), w) for w in words]
     return [text for _, text in sorted(pieces)]

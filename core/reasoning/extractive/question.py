@@ -9,7 +9,7 @@ from typing import Literal
 
 import regex
 
-from core.reasoning.extractive.lexicon import head_types, words
+from core.reasoning.extractive.lexicon import asking, head_types, words
 from core.retrieval.tokenizer import STOP_WORDS, Token, stem, tokenize
 
 Form = Literal["span", "yes_no", "choice"]
@@ -100,7 +100,7 @@ class Analysis:
 @lru_cache(maxsize=1_024)
 def analyse(question: str) -> Analysis:
     """Read a question. Never raises: a text that is no question is one of form ``span``."""
-    tokens = tokenize(question)
+    tokens = [t._replace(surface=asking().get(t.surface, t.surface)) for t in tokenize(question)]
     at = _wh_position(question, tokens)
     wh = _wh(tokens, at)
     form = _form(question, tokens, at)
@@ -162,6 +162,9 @@ def _wh_position(question: str, tokens: Sequence[Token]) -> int | None:
             score -= 1.0
         if surface == "how" and after in _MEASURE:
             score += 1.0
+        letter = question[token.start]
+        if letter.upper() == letter.lower():  # a script whose words that ask stay in their place
+            score += 2.0
         if score > best:
             best, where = score, i
     if where is not None and best < 2.0 and where > 0:
