@@ -26,7 +26,7 @@ from core.errors import (
     StaleIndex,
 )
 from core.events import FaultInjected, Step
-from core.graph import AbstractionMemory, GraphEdge, PathFacts
+from core.graph import AbstractionMemory, GraphEdge, PathFacts, Spread
 from core.ports import (
     Allowance,
     CallContext,
@@ -286,6 +286,10 @@ class _FaultyGraph(_FaultyRetriever):
 
     def texts(self, nodes: Sequence[str], access: Access) -> list[str]:
         return self.graph.texts(nodes, access)
+
+    def spread(self, terms: Sequence[str], access: Access) -> Spread:
+        self._fail("spread")
+        return self.graph.spread(terms, access)
 
     def region(self, node: str, query: str, width: int, access: Access) -> list[Scored]:
         self._fail("region")

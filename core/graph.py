@@ -11,7 +11,7 @@ from typing import Annotated, Literal, Protocol
 
 from pydantic import Field
 
-from core.types import Access, Finite, Frozen, Scored, Unit
+from core.types import Access, Count, Finite, Frozen, Scored, Unit
 
 NodeType = Literal["ROOT", "TOPIC", "RELATION", "EVIDENCE"]
 TypePair = tuple[NodeType, NodeType]
@@ -77,6 +77,13 @@ class Region(Frozen):
     hits: tuple[RegionHit, ...]
 
 
+class Spread(Frozen):
+    """How many passages there are, and how many of them hold each term asked about, in order."""
+
+    passages: Count
+    holders: tuple[Count, ...]
+
+
 class AbstractionMemory(Protocol):
     """The TAM of one corpus. Every method is a call of the port ``retriever``. The id of an
     EVIDENCE node is its passage's id."""
@@ -103,6 +110,9 @@ class AbstractionMemory(Protocol):
     def texts(self, nodes: Sequence[str], access: Access) -> list[str]:
         """The abstraction of each node, as a person reads it, drawn only from passages that
         ``access`` allows; empty for one that is not there."""
+
+    def spread(self, terms: Sequence[str], access: Access) -> Spread:
+        """In how many of the allowed passages the index's terms are found, by title or text."""
 
     def region(self, node: str, query: str, width: int, access: Access) -> list[Scored]:
         """The retrieval region of an EVIDENCE node: its own passage and up to ``width - 1``

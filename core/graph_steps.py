@@ -9,7 +9,15 @@ from collections.abc import Sequence
 
 from core.errors import RetrieverError
 from core.events import PassagesShown
-from core.graph import AbstractionMemory, Expansion, GraphEdge, PathFacts, Region, RegionHit
+from core.graph import (
+    AbstractionMemory,
+    Expansion,
+    GraphEdge,
+    PathFacts,
+    Region,
+    RegionHit,
+    Spread,
+)
 from core.ports import Deps, as_json
 from core.steps import Stage, access_json, call_port, emit_with_notices, sound
 from core.types import JsonObject, Scored
@@ -61,6 +69,23 @@ def path_facts(deps: Deps, path: Sequence[str]) -> Stage[PathFacts]:
         raise failure
     yield from emit_with_notices(deps, called.model_copy(update={"response": as_json(facts)}))
     return facts
+
+
+def spread(deps: Deps, terms: Sequence[str]) -> Stage[Spread]:
+    """In how many passages the terms are found.
+
+    Raises:
+        RetrieverError: the graph failed; the failed call is journaled.
+    """
+    request: JsonObject = {"terms": [*terms], "access": access_json(deps)}
+    called, found, failure = call_port(
+        deps, "spread", request, lambda: graph_of(deps).spread(terms, deps.access)
+    )
+    if failure is not None:
+        yield from emit_with_notices(deps, called)
+        raise failure
+    yield from emit_with_notices(deps, called.model_copy(update={"response": as_json(found)}))
+    return found
 
 
 def region(deps: Deps, node: str, query: str, width: int) -> Stage[tuple[Scored, ...]]:

@@ -31,7 +31,7 @@ from core.events import (
     Warned,
 )
 from core.faults import Fault
-from core.graph import AbstractionMemory, Expansion, GraphEdge, PathFacts, Region
+from core.graph import AbstractionMemory, Expansion, GraphEdge, PathFacts, Region, Spread
 from core.journal import Journal
 from core.memory import Artifact, Memory, MemoryScope, NoMemory, Persisted, Recalled
 from core.ports import (
@@ -140,6 +140,13 @@ class PlaybackGraph:
     def texts(self, nodes: Sequence[str], access: Access) -> list[str]:
         """The live abstractions; empty where the graph is gone."""
         return self.inner.texts(nodes, access) if self.inner else ["" for _ in nodes]
+
+    def spread(self, terms: Sequence[str], access: Access) -> Spread:
+        """The recorded counts."""
+        if self.tape.live:
+            return self._live().spread(terms, access)
+        found: Spread = self._response("spread", Spread)
+        return found
 
     def region(self, node: str, query: str, width: int, access: Access) -> list[Scored]:
         """The recorded region, with the texts that the run has shown."""

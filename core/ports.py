@@ -19,7 +19,7 @@ from pydantic import Field, JsonValue, ValidationError
 from core.budget import Ledger
 from core.errors import BadInput
 from core.events import FaultInjected, Hit, Port, Warned
-from core.graph import AbstractionMemory, Expansion, PathFacts, Region
+from core.graph import AbstractionMemory, Expansion, PathFacts, Region, Spread
 from core.memory import Memory, MemoryMode, MemoryScope, NoMemory, Persisted, Recalled
 from core.types import (
     Access,
@@ -592,6 +592,7 @@ _RETRIEVER_RESPONSES: dict[str, type[Frozen]] = {
     "neighbours": ReadResponse,
     "rerank": RerankResponse,
     "expand": Expansion,
+    "spread": Spread,
     "path": PathFacts,
     "region": Region,
 }

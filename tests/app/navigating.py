@@ -9,7 +9,7 @@ from typing import Any
 
 from core import registry
 from core.events import Step
-from core.graph import GraphEdge, NodeType, PathFacts
+from core.graph import GraphEdge, NodeType, PathFacts, Spread
 from core.ports import Allowance, Deps, Performed, Plan, Verification
 from core.runs import RunSpec, execute
 from core.settings import override
@@ -86,6 +86,9 @@ class Graph:
 
     def texts(self, nodes: Sequence[str], access: Access) -> list[str]:
         return [self.texts_of.get(n, "") for n in nodes]
+
+    def spread(self, terms: Sequence[str], access: Access) -> Spread:
+        return Spread(passages=3, holders=tuple(1 for _ in terms))
 
     def region(self, node: str, query: str, width: int, access: Access) -> list[Scored]:
         order = [p for p in (JARVIS, BETTANY, OTHER) if p.id == node]

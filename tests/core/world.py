@@ -14,7 +14,7 @@ from typing import Any
 from core import runs
 from core.errors import BadInput, StaleIndex
 from core.events import Step
-from core.graph import ADMISSIBLE, GraphEdge, NodeType, PathFacts
+from core.graph import ADMISSIBLE, GraphEdge, NodeType, PathFacts, Spread
 from core.journal import Journal
 from core.memory import Artifact, MemoryScope, Persisted
 from core.observations import read_observation
@@ -40,6 +40,7 @@ from core.ports import (
 )
 from core.reasoning.scripted import Script, ScriptedReasoner
 from core.registry import system
+from core.retrieval.tokenizer import content_terms
 from core.types import Access, Channel, CorpusRef, Passage, Scored, digest
 
 TEXTS = {
@@ -172,6 +173,15 @@ class WordGraph:
 
     def texts(self, nodes: Sequence[str], access: Access) -> list[str]:
         return [*nodes]
+
+    def spread(self, terms: Sequence[str], access: Access) -> Spread:
+        texts = [
+            frozenset(content_terms(f"{p.title} {p.text}"))
+            for p in self.passages.values()
+            if access.allows(p.metadata)
+        ]
+        holders = tuple(sum(term in held for held in texts) for term in terms)
+        return Spread(passages=len(texts), holders=holders)
 
     def region(self, node: str, query: str, width: int, access: Access) -> list[Scored]:
         if node not in self.passages:

@@ -24,7 +24,9 @@ SYSTEM = System(
             "One search, and what memory offers",
             ("retriever.search", "memory.recall"),
         ),
-        StageNode("bypass", "Bypass", "Is the evidence compact?", ("retriever.region",)),
+        StageNode(
+            "bypass", "Bypass", "Is the evidence compact?", ("retriever.region", "retriever.spread")
+        ),
         StageNode(
             "planner",
             "Planner",

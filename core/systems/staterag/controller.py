@@ -9,13 +9,14 @@ from typing import cast
 from core.decisions import Decision
 from core.errors import BadInput, BudgetExhausted, RetrieverError
 from core.events import MemoryOp, Warned
-from core.graph_steps import region
+from core.graph import Spread
+from core.graph_steps import region, spread
 from core.memory import MemoryScope
 from core.memory_steps import persist, recall
 from core.ports import PLAN, VERIFY, WRITE_QUERY, Deps
 from core.steps import Emit, Stage, decide, emit, search, stage
 from core.systems.reader import answer, answer_tokens, reserve_answer
-from core.systems.staterag.bypass import BYPASS, bypass_inputs
+from core.systems.staterag.bypass import BYPASS, bypass_inputs, words_of
 from core.systems.staterag.cycle import cycle
 from core.systems.staterag.decide import (
     ACTION,
@@ -110,15 +111,19 @@ def bypass(
 ) -> Stage[tuple[Decision, tuple[str, ...]]]:
     """The compact-evidence check, once; what it selects, or nothing."""
     near: tuple[str, ...] | None = None
-    if at.initial and settings.bypass_rule == "compact":
-        first = at.initial[0].passage.id
+    found: Spread | None = None
+    if at.initial and settings.bypass_rule != "off":
+        words = words_of(at.question)
         try:
-            hits = yield from region(deps, first, at.question, settings.region_width)
-            near = tuple(hit.passage.id for hit in hits)
+            found = yield from spread(deps, words)
+            if settings.bypass_rule == "compact":
+                first = at.initial[0].passage.id
+                hits = yield from region(deps, first, at.question, settings.region_width)
+                near = tuple(hit.passage.id for hit in hits)
         except RetrieverError as error:
             yield from _warn(deps, error.reason_code, deps.stage, error.message)
-            near = ()
-    inputs = bypass_inputs(at.question, at.initial, near)
+            near, found = (), found or Spread(passages=0, holders=(0,) * len(words))
+    inputs = bypass_inputs(at.question, at.initial, near, found)
     decision = yield from decide(deps, BYPASS, inputs, settings)
     branch, _, ids = decision.outcome.partition(" ")
     return decision, tuple(ids.split(",")) if branch == "BYPASS" else ()

@@ -43,14 +43,14 @@ class StateRAGSettings(SystemSettings):
         role=Role.DECISION,
         group="Bypass",
         title="Compact-evidence rule",
-        description="When the initial evidence may answer at once: one passage, or few of one "
-        "region, cover the question; one passage only; or never.",
+        description="When the initial evidence may answer at once: one passage, or few linked ones "
+        "of one region, cover the question; one passage only; or never.",
     )
     bypass_coverage: float = _share(
-        0.82,
+        0.75,
         "Bypass coverage",
         "Bypass",
-        "Share of the question's content words that several selected passages must hold; its "
+        "idf share of the question's content words that several linked passages must hold; its "
         "names must all be there.",
     )
     bypass_single: float = _share(

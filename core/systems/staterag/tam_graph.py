@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.errors import RetrieverError, RunCancelled, StaleIndex
-from core.graph import GraphEdge, PathFacts
+from core.graph import GraphEdge, PathFacts, Spread
 from core.retrieval.progress import Progress, Report
 from core.systems.staterag import tam_store
 from core.systems.staterag.tam import EVIDENCE, REGION_WIDTH, Tam, TamSettings
@@ -168,6 +168,10 @@ class IndexGraph:
         """The abstraction of each node, from allowed passages alone."""
         view = self.view(access)
         return [view.text(node) for node in nodes]
+
+    def spread(self, terms: Sequence[str], access: Access) -> Spread:
+        """In how many allowed passages each term is found."""
+        return self.view(access).spread(terms)
 
     def region(
         self, node: str, query: str, width: int = REGION_WIDTH, access: Access | None = None

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.graph import ADMISSIBLE, GraphEdge, NodeType, PathFacts
+from core.graph import ADMISSIBLE, GraphEdge, NodeType, PathFacts, Spread
 from core.ports import FloatArray
 from core.retrieval.lexical import idf, query_terms
 from core.systems.staterag.tam import EVIDENCE, RELATION, ROOT, TOPIC, TYPES, Floats, Ints, Tam
@@ -164,6 +164,12 @@ class TamView:
         starts, rows, routes = self._postings
         here = slice(starts[number], starts[number + 1])
         return rows[here], rows[here][routes[here]]
+
+    def spread(self, terms: Sequence[str]) -> Spread:
+        """How many passages are there, and how many hold each term."""
+        there = self.there[self._first :]
+        holders = tuple(int(there[self._holders(term)[0]].sum()) for term in terms)
+        return Spread(passages=len(self._rows), holders=holders)
 
     # --- structure ---------------------------------------------------------------------------
 
