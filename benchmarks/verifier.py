@@ -18,7 +18,7 @@ import time
 import numpy as np
 
 from benchmarks.counterfactuals import altered_sets
-from benchmarks.evidence_states import DATA, FILES, SIZE, DevSet
+from benchmarks.evidence_states import BUNDLED, DATA, FILES, SIZE, BundledSet, DevSet
 from benchmarks.fit_verifier import all_rows, report
 from core.adapters.tokens import MiniLMTokens
 from core.ports import VERIFY, Allowance, VerifyRequest
@@ -170,7 +170,7 @@ def main(arguments: list[str]) -> int:
         verify_table()
         kept_table(devs)
     if "conflict" in wanted:
-        conflict_table(devs)
+        conflict_table([*devs, *map(BundledSet, BUNDLED)])
     if "queries" in wanted:
         query_table([d for d in devs if d.name in MULTI_HOP])
     if "latency" in wanted:
