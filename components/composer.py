@@ -168,7 +168,8 @@ def _reasoner() -> None:
         format_func=lambda name: titles[name],
         persist_state="session",
         help="Who does the language work. The extractive reasoner is deterministic and free: rules "
-        "over the text, which find contradictions only between sentences of like wording.",
+        "over the text, made for English. Other languages are searched well and read poorly, and "
+        "contradictions are found only between sentences of like wording.",
     )
     if chosen == EXTRACTIVE:
         return
