@@ -33,10 +33,12 @@ def answer(
     window: int,
     branch: str,
     reason: str,
+    unanswered: str = "no_answer",
 ) -> Stage[None]:
     """Answer from the best passages held, as many whole ones as the token budget lets in.
 
-    Ends the run: ``answered``, or ``abstained`` when the reader finds no answer.
+    Ends the run: ``answered``, or ``abstained``, by the branch ``unanswered``, when the reader
+    finds no answer.
 
     Raises:
         BudgetExhausted: not even one passage fits.
@@ -57,7 +59,7 @@ def answer(
         yield from finish(deps, "answered", branch, evidence, reason, text, citations)
     else:
         yield from finish(
-            deps, "abstained", "no_answer", evidence, "The reader found no answer in the evidence."
+            deps, "abstained", unanswered, evidence, "The reader found no answer in the evidence."
         )
 
 

@@ -212,7 +212,15 @@ def _end(
 ) -> Stage[None]:
     """Admit the terminal evidence and ask the reader, once."""
     at, order, said = yield from admit(deps, at, branch, bypassed, settings)
-    yield from answer(deps, at.question, at.evidence(order), len(order), branch, f"{reason} {said}")
+    yield from answer(
+        deps,
+        at.question,
+        at.evidence(order),
+        len(order),
+        branch,
+        f"{reason} {said}",
+        unanswered=branch,
+    )
 
 
 @stage("action")

@@ -21,7 +21,7 @@ from core.events import (
 )
 from core.faults import Fault
 from core.playback import fork
-from core.ports import Verification
+from core.ports import Reading, Verification
 from core.replay import replay
 from core.settings import override
 from core.systems.staterag.settings import StateRAGSettings
@@ -129,6 +129,22 @@ def test_a_question_that_the_budget_cuts_short_falls_back_on_what_was_committed(
     steps = run("staterag", world(0.1), **MARS, max_rounds=2)
     assert actions(steps) == ["FALLBACK"]
     assert "rounds left" in end(steps).reason
+
+
+@pytest.mark.parametrize(
+    ("supports", "settings", "branch"),
+    [
+        ((0.9,), {"bypass_coverage": 0.0, "bypass_margin": -1.0}, "BYPASS"),
+        ((0.9,), MARS, "RELEASE"),
+        ((0.1,), MARS, "FALLBACK"),
+    ],
+)
+def test_a_reader_that_finds_nothing_leaves_the_branch_that_it_was_asked_in(
+    supports: tuple[float, ...], settings: dict[str, Any], branch: str
+) -> None:
+    steps = run("staterag", world(*supports, answer=Reading(answer="")), **settings)
+    assert (end(steps).terminal, end(steps).branch) == ("abstained", branch)
+    assert "found no answer" in end(steps).reason
 
 
 # --- the state contract -------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core import registry
-from core.events import Called, MemoryOp, PathCommitted, Proposed, RunFinished, Step
+from core.events import Called, Decided, MemoryOp, PathCommitted, Proposed, RunFinished, Step
 from core.runs import RunSpec, execute
 from core.systems.staterag.state import EvidenceValue, PathValue
 from core.systems.staterag.validators import validate_path
@@ -64,3 +64,26 @@ def test_a_second_question_gains_by_what_the_first_verified(bench: Workbench) ->
     assert {op.role for op in reads} == {"planner", "navigator", "retriever"}
     assert end(second).usage.tokens < end(without).usage.tokens
     assert end(second).answer == end(first).answer == "Jennifer Connelly"
+
+
+@pytest.mark.parametrize(
+    ("question", "branch"),
+    [
+        (QUESTION, "MARS"),
+        ("Where was Jennifer Connelly born?", "BYPASS"),
+        ("Which composer was born first, James Horner or Patrick Doyle?", "BYPASS"),
+    ],
+)
+def test_only_what_the_initial_passages_say_bypasses(
+    bench: Workbench, question: str, branch: str
+) -> None:
+    system = registry.system("staterag")
+    steps = execute(
+        RunSpec(system, question, system.settings()), bench.deps("film_night"), bench.journal
+    )
+    decided = [
+        s.event.outcome
+        for s in steps
+        if isinstance(s.event, Decided) and s.event.decider == "staterag.bypass"
+    ]
+    assert [outcome.partition(" ")[0] for outcome in decided] == [branch]

@@ -367,3 +367,14 @@ def test_hardly_any_passages_can_be_asked(tmp_path: Path, count: int) -> None:
 def test_evidence_nodes_bear_the_ids_of_their_passages(tmp_path: Path) -> None:
     tam = IndexGraph(opened(tmp_path)).tam()
     assert [tam.ids[n] for n in np.flatnonzero(tam.types == EVIDENCE)] == sorted(p.id for p in TOWN)
+
+
+@pytest.mark.parametrize("access", [EVERYONE, ONLY_A])
+def test_a_term_is_found_in_as_many_passages_as_hold_it(tmp_path: Path, access: Access) -> None:
+    graph = graph_of(tmp_path, TENANTS)
+    allowed = [p for p in TENANTS if access.allows(p.metadata)]
+    texts = [frozenset(content_terms(f"{p.title}\n{p.text}")) for p in allowed]
+    asked = sorted({term for text in texts for term in text} | {"heron", "magpi", "nowhere"})
+    found = graph.spread(asked, access)
+    assert found.passages == len(allowed)
+    assert found.holders == tuple(sum(term in text for text in texts) for term in asked)
