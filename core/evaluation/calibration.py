@@ -183,7 +183,7 @@ def _tuned(
 
 def _fitted(features: Floats, outcomes: npt.NDArray[np.bool_], penalty: float) -> Any:
     from sklearn.linear_model import LogisticRegression
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+    from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1):  # so few features gain nothing from threads, and lose on a busy core
         return LogisticRegression(C=penalty, max_iter=2_000).fit(features, outcomes)
