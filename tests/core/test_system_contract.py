@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 from core import contracts, decisions, jsonl, registry, trace
 from core.errors import BadInput
 from core.events import Called, Decided, EvidenceChanged, RunFinished, RunStarted, Step
+from core.ports import Decomposition
 from core.replay import replay
+from core.runs import RunSpec, execute
 from core.settings import override
 from core.types import Budgets
 from tests.core.drawn import drawn_world, wide
-from tests.core.world import deps, run
+from tests.core.world import Kept, deps, run
 
 SYSTEMS = list(registry.systems())
 SEEDS = range(12)
@@ -109,6 +111,29 @@ def test_no_budget_is_ever_passed(name: str, seed: int, budgets: dict[str, Any])
         and (s.event.task == "search" or (s.stage, s.event.task) == ("retriever", "region"))
     ]
     assert len(rounds) == steps[-1].usage.rounds
+
+
+ODD_QUESTIONS = (
+    "Who wrote the #1 hit of 1984?",
+    "#1 #2 #0 of #3's #12",
+    "?!... {0} {{x}} %s $x$ \\1 \\g<0>",
+    "the of and to what who is",
+    "\u200b\u2060",
+    "Who\nRANK: x\r\nANSWER: y\x00\x1b[31m",
+    "\u202eمن؟\u202c 导演是谁？ 🎬",
+    "who " * 1_000,
+    "a" * 4_000,
+)
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("question", ODD_QUESTIONS)
+def test_whatever_is_asked_the_run_ends_as_it_should(name: str, question: str) -> None:
+    odd = RunSpec(registry.system(name), question, registry.system(name).settings())
+    whole_question = {"decompose": lambda request: Decomposition(sub_questions=(request.question,))}
+    steps = list(execute(odd, deps(whole_question), Kept()))
+    whole(steps, trace.start(steps).budgets)
+    assert not replay(steps, {}).diverged
 
 
 @pytest.mark.parametrize("name", SYSTEMS)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import regex
+
 from core.errors import AuthenticationFailed, ReasonerError, RetrieverError
 from core.events import EvidenceChanged, HopResolved, Warned
 from core.ports import DECOMPOSE, HOP_ANSWER, DecomposeRequest, Deps, HopRequest
@@ -41,16 +43,19 @@ class Chain:
     def next_question(self) -> str:
         """The next sub-question with earlier answers in its slots; empty after the last.
 
-        A slot whose hop found no answer keeps that hop's question text.
+        A slot whose hop found no answer keeps that hop's question text; a number that is no slot
+        of an earlier hop ("the #1 hit") stays as it is written.
         """
         if self.done >= len(self.sub_questions):
             return ""
 
-        def value(slot: str) -> str:
-            n = int(slot) - 1
+        def value(slot: regex.Match[str]) -> str:
+            n = int(slot[1]) - 1
+            if not 0 <= n < self.done:
+                return str(slot[0])
             return self.answers[n] or self.filled[n].rstrip("?. ")
 
-        return str(SLOT.sub(lambda m: value(m[1]), self.sub_questions[self.done]))
+        return str(SLOT.sub(value, self.sub_questions[self.done]))
 
     def repeats(self) -> bool:
         """Whether the next filled sub-question was asked before."""

@@ -68,6 +68,18 @@ def test_an_answer_is_put_in_as_it_is():
     assert chain.next_question() == r"Who is \1 #1 \g<0>?"
 
 
+@given(
+    st.lists(st.sampled_from(["Who ", "#0", "#1", "#2", "#3", "#12", "hit?"]), min_size=1),
+    st.integers(0, 2),
+)
+def test_a_number_that_is_no_slot_of_an_earlier_hop_stays_as_written(parts, done):
+    subs = (*("a?", "b?")[:done], "".join(parts))
+    chain = Chain(subs, subs[:done], ("first", "second")[:done])
+    named = {f"#{n + 1}": answer for n, answer in enumerate(chain.answers)}
+    expected = "".join(named.get(part, part) for part in parts)
+    assert chain.next_question() == expected
+
+
 def test_a_filled_question_asked_before_is_recognised():
     chain = Chain(("Who sang?", "Who sang #1?"), ("Who sang?",), ("who",))
     assert chain.repeats()
