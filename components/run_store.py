@@ -20,6 +20,8 @@ from core.settings import SystemSettings
 RUNS_KEPT = 24
 STEPS_KEPT = 100_000
 """Runs of more steps than these together push the longest unused ones out."""
+LONG = 2_000
+"""So many steps read at once are set aside from the garbage collector while they are kept."""
 
 
 @dataclass
@@ -59,6 +61,8 @@ class StepStore:
             if kept.parsed is None or len(kept.parsed.steps) != len(steps):
                 with collecting.paused():
                     kept.parsed = ParsedRun(list(steps))
+                    if len(steps) >= LONG:
+                        collecting.set_aside()
             return kept.parsed.replay(settings)
 
     def _kept(self, journal: Journal, run_id: str) -> _Kept:
@@ -68,13 +72,20 @@ class StepStore:
             self._runs.move_to_end(key)
             held = sum(len(k.steps) for k in self._runs.values())
             while len(self._runs) > self._size or (held > STEPS_KEPT and len(self._runs) > 1):
-                held -= len(self._runs.popitem(last=False)[1].steps)
+                gone = len(self._runs.popitem(last=False)[1].steps)
+                held -= gone
+                if gone >= LONG:
+                    collecting.take_back()
             return kept
 
     @staticmethod
     def _read(kept: _Kept, journal: Journal, run_id: str) -> list[Step]:
         if not (kept.steps and isinstance(kept.steps[-1].event, RunFinished)):
-            kept.steps += journal.steps(run_id, after=len(kept.steps) - 1)
+            with collecting.paused():
+                fresh = journal.steps(run_id, after=len(kept.steps) - 1)
+                kept.steps += fresh
+                if len(fresh) >= LONG:
+                    collecting.set_aside()
         return kept.steps
 
     def forget(self, workspace: str, run_id: str) -> None:

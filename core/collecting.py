@@ -32,3 +32,16 @@ def paused() -> Iterator[None]:
             _inside -= 1
             if _inside == 0 and _was_on:
                 gc.enable()
+
+
+def set_aside() -> None:
+    """Whatever lives now is not walked by the collector until ``take_back``.
+
+    For long runs that are kept: walking 30,000 steps takes a second each time, and finds nothing.
+    """
+    gc.freeze()
+
+
+def take_back() -> None:
+    """The collector walks again what was set aside."""
+    gc.unfreeze()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import html as html_library
 import math
 import unicodedata
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
+from benchmarks.long_run import lengthened
 from components import (
     belief_charts,
     belief_view,
@@ -25,7 +27,7 @@ from components import (
     stages,
     story,
 )
-from components.run_store import StepStore
+from components.run_store import LONG, StepStore
 from core import registry
 from core.events import EVENT_TYPES, BeliefUpdated, Decided, RunFinished, Step
 from core.replay import ParsedRun
@@ -346,3 +348,16 @@ def test_the_url_form_is_the_command_lines() -> None:
     assert parse_assignments(session.settings_param(values)) == values
     kind = registry.system("beliefrag").settings
     assert settings_panel.differing(override(kind(), values))["channel"] == "dense"
+
+
+def test_a_long_run_is_set_aside_from_the_collector_while_it_is_kept(bench: FakeBench) -> None:
+    for run_id, count in (("a", LONG), ("b", 10)):
+        bench.journal.append(lengthened(STEPS, count, run_id))
+    kept = StepStore(kept=1)
+    try:
+        assert len(kept.steps(bench.journal, "a")) == LONG
+        assert gc.get_freeze_count() > LONG
+        kept.steps(bench.journal, "b")
+        assert gc.get_freeze_count() == 0
+    finally:
+        gc.unfreeze()

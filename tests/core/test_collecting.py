@@ -49,3 +49,12 @@ def test_the_last_of_several_threads_puts_it_back() -> None:
     leave[1].set()
     threads[1].join()
     assert gc.isenabled()
+
+
+def test_what_is_set_aside_is_not_walked_until_taken_back() -> None:
+    try:
+        collecting.set_aside()
+        assert gc.get_freeze_count() > 0
+    finally:
+        collecting.take_back()
+    assert gc.get_freeze_count() == 0
