@@ -83,21 +83,29 @@ class SelectInputs(Frozen):
 
 def decide_selection(inputs: SelectInputs, settings: StateRAGSettings) -> Decision | Undetermined:
     """What is carried over; then the anchor and the best others, a further one if near enough to
-    the best other. What a reused trail was verified with comes as it was."""
+    the best other. A later cycle, which looks for what is missing, adds the anchor and what scores
+    higher, or the best where the anchor was evidence before. What a reused trail was verified with
+    comes as it was."""
     scores = dict(inputs.hits)
     carried = [i for i in inputs.earlier if i in scores] if settings.carry else []
     gates: tuple[Gate, ...]
     if known := [i for i in inputs.known if i in scores]:
         chosen, gates = known, (gate("known", len(known), ">=", 1),)
     else:
-        fresh = [i for i, _ in inputs.hits if i not in carried and i != inputs.anchor]
-        chosen = [inputs.anchor] if inputs.anchor in scores else []
-        floor = settings.release_ratio * max((scores[i] for i in fresh), default=0.0)
-        most = max(settings.release_least, settings.release_most)
-        for passage in fresh:
+        fresh = [i for i, _ in inputs.hits if i not in carried]
+        chosen = [i for i in fresh if i == inputs.anchor]
+        others = [i for i in fresh if i != inputs.anchor]
+        if inputs.earlier:
+            least, most = 1, settings.revision_most
+            floor = scores.get(inputs.anchor, 0.0)
+        else:
+            least, most = settings.release_least, settings.release_most
+            floor = settings.release_ratio * max((scores[i] for i in others), default=0.0)
+        most = max(least, most)
+        for passage in others:
             if len(chosen) >= most:
                 break
-            if len(chosen) < settings.release_least or scores[passage] >= floor:
+            if len(chosen) < least or scores[passage] >= floor:
                 chosen.append(passage)
         gates = (gate("region", len(scores), ">=", 1), gate("proposed", len(chosen), "<=", most))
     room = max(0, VERIFIER_WINDOW - len(chosen))
@@ -118,7 +126,8 @@ SELECT = register(
         terminal_outcomes=frozenset({"none"}),
         card=Card(
             fitted=False,
-            basis="Two or three passages a cycle; a third at half of the best or more.",
+            basis="Two or three passages in the first cycle, a third at half of the best or more; "
+            "one or two more in each later cycle, beside what is carried over.",
             inspects="Scores of the region's passages, and which were evidence before.",
             fails="A needed passage behind the third of a wide region waits for a later cycle.",
             prohibited=("a passage from outside the committed path's region",),
@@ -265,8 +274,8 @@ def admitted(inputs: AdmitInputs, settings: StateRAGSettings) -> tuple[Place, ..
     chosen = _distinct((), first)[: settings.evidence_window]
     if len(chosen) < settings.reader_fill:
         more = [p for cycle in newest for p in cycle.evidence]
-        more += [p for cycle in newest for p in cycle.region]
-        filled = _distinct(chosen, (*more, *inputs.initial))
+        regions = [p for cycle in newest for p in cycle.region]
+        filled = _distinct(chosen, (*more, *inputs.initial, *regions))
         chosen = filled[: min(settings.reader_fill, settings.evidence_window)]
     return chosen
 

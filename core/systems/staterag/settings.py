@@ -127,6 +127,17 @@ class StateRAGSettings(SystemSettings):
         title="Passages a cycle, most",
         description="Further passages come in up to this many, if near enough to the best.",
     )
+    revision_most: int = knob(
+        2,
+        ge=1,
+        le=8,
+        role=Role.DECISION,
+        group="Retriever",
+        unit="passages",
+        title="Passages a later cycle, most",
+        description="After a FAIL at most so many are added to those carried over: the path's own "
+        "passage, and what scores higher. A revised plan asks for one thing that is missing.",
+    )
     release_ratio: float = _share(
         0.5,
         "Further passages",
@@ -187,8 +198,8 @@ class StateRAGSettings(SystemSettings):
         group="Budgets",
         unit="passages",
         title="Fill the reader up to",
-        description="Admitted evidence is topped up to this many from the committed regions, "
-        "newest first, then from the initial retrieval; 0 adds nothing.",
+        description="Admitted evidence is topped up to this many from the committed evidence, the "
+        "initial retrieval and the committed regions, in this order; 0 adds nothing.",
         advanced=True,
     )
     max_rounds: int = knob(
