@@ -7,9 +7,10 @@ RELATION and EVIDENCE nodes, several parents allowed, one EVIDENCE node a passag
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Annotated, Literal, Protocol
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field, JsonValue, PlainSerializer
 
 from core.types import Access, Count, Finite, Frozen, Scored, Unit
 
@@ -42,10 +43,47 @@ class GraphEdge(Frozen):
     dense: Annotated[float, Field(ge=-1.0, le=1.0)] | None = None
 
 
+def _packed(edges: tuple[GraphEdge, ...]) -> list[JsonValue]:
+    """Edges as they are recorded: what leaves one parent by one pair of types is
+    ``[parent, types, [[child, lexical, dense], ...]]``."""
+    return [
+        [parent, [*types], [[e.child, e.lexical, e.dense] for e in group]]
+        for (parent, types), group in groupby(edges, key=lambda e: (e.parent, e.types))
+    ]
+
+
+def _unpacked(recorded: object) -> object:
+    """What is packed, one by one; anything else as it is."""
+    if not isinstance(recorded, (list, tuple)):
+        return recorded
+    found: list[object] = []
+    for item in recorded:
+        if not isinstance(item, (list, tuple)):
+            found.append(item)
+            continue
+        try:
+            parent, types, children = item
+            found += [
+                {"parent": parent, "types": types, "child": c, "lexical": lexical, "dense": dense}
+                for c, lexical, dense in children
+            ]
+        except (TypeError, ValueError):
+            raise ValueError(
+                "edges are packed as [parent, types, [[child, lexical, dense]]]"
+            ) from None
+    return found
+
+
+Edges = Annotated[
+    tuple[GraphEdge, ...], BeforeValidator(_unpacked), PlainSerializer(_packed, when_used="json")
+]
+"""Edges that are recorded packed, at a quarter of their size; both forms are read."""
+
+
 class Expansion(Frozen):
     """Recorded form of an expansion."""
 
-    edges: tuple[GraphEdge, ...]
+    edges: Edges
 
 
 class PathFacts(Frozen):

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 from core.decisions import Card, Decider, Decision, Undetermined, gate, register
 from core.events import PathExplored, Transition
-from core.graph import ADMISSIBLE, GraphEdge
+from core.graph import ADMISSIBLE, Edges, GraphEdge
 from core.graph_steps import expand, graph_of
 from core.ports import Deps
 from core.steps import Stage, decide, emit
 from core.systems.staterag.settings import StateRAGSettings
 from core.types import Frozen
 
-LISTED = 40
+LISTED = 24
 """At most so many transitions of a round are listed in its event; the rest are counted."""
 MOST_ROUNDS = 32
 
@@ -30,7 +30,7 @@ class Explored(Frozen):
     """The edges out of the nodes that one round expanded."""
 
     parents: tuple[str, ...]
-    edges: tuple[GraphEdge, ...]
+    edges: Edges
 
 
 class NavigateInputs(Frozen):

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from core.decisions import Decision, Undetermined
 from core.events import Called, Decided, PathExplored, RunFinished
-from core.graph import ADMISSIBLE, GraphEdge, NodeType
+from core.graph import ADMISSIBLE, Expansion, GraphEdge, NodeType
+from core.ports import as_json
 from core.replay import replay
 from core.systems.staterag.navigator import (
+    LISTED,
     NAVIGATE,
     Explored,
     NavigateInputs,
@@ -147,7 +153,7 @@ def test_many_transitions_are_listed_in_part_and_the_rest_is_counted() -> None:
 
     steps = run("staterag", deps(graph=Broad()), **MARS)
     second = [s.event for s in steps if isinstance(s.event, PathExplored)][1]
-    assert len(second.transitions) == 40
+    assert len(second.transitions) == LISTED
     assert second.dropped_count == 200 + 6 - 40
 
 
@@ -175,3 +181,41 @@ def test_a_recorded_search_is_searched_again_under_other_settings() -> None:
     again = next(d for d in replay(steps, {"beam": 8}).decisions if d.seq == seq)
     assert again.certainty == "undetermined"
     assert "edges out of" in again.reason
+
+
+names = st.text("abc:é", min_size=1, max_size=4)
+kinds = st.sampled_from(sorted(ADMISSIBLE | {("ROOT", "EVIDENCE"), ("EVIDENCE", "ROOT")}))
+shares = st.none() | st.floats(0, 1, allow_nan=False)
+drawn_edges = st.lists(
+    st.builds(GraphEdge, parent=names, child=names, types=kinds, lexical=shares, dense=shares),
+    max_size=12,
+).map(tuple)
+
+
+@given(drawn_edges)
+def test_edges_are_recorded_packed_and_read_back_in_order(edges: tuple[GraphEdge, ...]) -> None:
+    held = Expansion(edges=edges)
+    recorded = json.loads(json.dumps(as_json(held)))
+    assert Expansion.model_validate(recorded) == held
+    inputs = NavigateInputs(root="r", rounds=(Explored(parents=("r",), edges=edges),))
+    assert NavigateInputs.model_validate_json(inputs.model_dump_json()) == inputs
+    one_by_one = {"edges": [edge.model_dump(mode="json") for edge in edges]}
+    assert Expansion.model_validate(one_by_one) == held, "as earlier runs recorded them"
+
+
+@pytest.mark.parametrize(
+    "edges",
+    [
+        "r",
+        [["r"]],
+        [["r", ["ROOT", "TOPIC"], 3]],
+        [["r", ["ROOT", "TOPIC"], [["t", 0.5]]]],
+        [["r", ["ROOT", "NOWHERE"], [["t", 0.5, 0.5]]]],
+        [["r", ["ROOT", "TOPIC"], [["t", 2.0, 0.5]]]],
+        [[3, ["ROOT", "TOPIC"], [["t", 0.5, 0.5]]]],
+        [None],
+    ],
+)
+def test_edges_that_are_not_packed_so_are_refused(edges: object) -> None:
+    with pytest.raises(ValidationError):
+        Expansion.model_validate({"edges": edges})
