@@ -21,6 +21,8 @@ CASES: tuple[tuple[str, dict[str, float]], ...] = (
     ("beliefrag", {"answer_threshold": 0.99, "max_actions": 40, "max_rounds": 12}),
     ("iterative", {"max_actions": 40, "max_rounds": 12}),
     ("static", {}),
+    ("staterag", {"bypass_coverage": 1.0, "max_actions": 40}),
+    ("ragx", {}),
 )
 
 
