@@ -159,7 +159,7 @@ class StateRAGSettings(SystemSettings):
         "PASS needs at least this chance that the evidence holds all that is required.",
     )
     pass_gap: float = _share(
-        0.5,
+        0.2,
         "PASS gap",
         "Verifier",
         "PASS needs the unsupported share of the question at or below this.",
