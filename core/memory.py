@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal, Protocol, Union
+from urllib.parse import quote
 
 from pydantic import Field
 
@@ -79,15 +80,22 @@ class MemoryScope(Frozen):
 
     @classmethod
     def of(cls, corpus: CorpusRef, access: Access) -> MemoryScope:
-        """The scope of runs over a corpus under an access; every grant has a scope of its own."""
+        """The scope of runs over a corpus under an access; every grant has a scope of its own.
+
+        Names are escaped, so that none can be written that means another grant: ``*`` is an
+        access without limits, ``!`` one to nothing of its kind.
+        """
         grants = (("", access.tenants), ("tier:", access.source_tiers))
         named = [
             f"{kind}{name}"
             for kind, names in grants
             if names is not None
-            for name in sorted(names) or ["-"]
+            for name in [quote(name, safe="", errors="surrogatepass") for name in sorted(names)]
+            or ["!"]
         ]
-        return cls(corpus=corpus.id, version=corpus.version, tenant="+".join(named) or "*")
+        return cls(
+            corpus=corpus.id, version=corpus.version, tenant="+".join(named) if named else "*"
+        )
 
     @property
     def key(self) -> str:

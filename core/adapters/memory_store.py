@@ -57,8 +57,11 @@ class MemoryPool:
             connection.execute(sa.schema.CreateTable(ARTIFACTS, if_not_exists=True))
 
     def open(self, scope: MemoryScope) -> ScopedMemory:
-        """The snapshot of a scope for one run."""
-        return ScopedMemory(self, scope, tuple(self.artifacts(scope)))
+        """The snapshot of a scope for one run. Where it cannot be read, recalling it says so."""
+        try:
+            return ScopedMemory(self, scope, tuple(self.artifacts(scope)))
+        except JournalError as error:
+            return ScopedMemory(self, scope, (), error)
 
     # --- for the app -------------------------------------------------------------------------
 
@@ -165,16 +168,30 @@ class MemoryPool:
 class ScopedMemory:
     """One scope as it was when a run started; what is persisted goes to the store."""
 
-    def __init__(self, pool: MemoryPool, scope: MemoryScope, held: tuple[Artifact, ...]) -> None:
-        self._pool, self._scope, self._held = pool, scope, held
+    def __init__(
+        self,
+        pool: MemoryPool,
+        scope: MemoryScope,
+        held: tuple[Artifact, ...],
+        problem: JournalError | None = None,
+    ) -> None:
+        self._pool, self._scope, self._held, self._problem = pool, scope, held, problem
         self.digest = digest([a.id for a in held]) if held else "empty"
+        if problem is not None:
+            self.digest = "unreadable"
 
     def open(self, scope: MemoryScope) -> ScopedMemory:
         """The snapshot of a scope."""
         return self._pool.open(scope)
 
     def entries(self) -> tuple[Artifact, ...]:
-        """Every artifact of the snapshot, in order of id."""
+        """Every artifact of the snapshot, in order of id.
+
+        Raises:
+            JournalError: the scope could not be read when the run started.
+        """
+        if self._problem is not None:
+            raise self._problem
         return self._held
 
     def persist(self, artifacts: Sequence[Artifact], used: Sequence[str]) -> Persisted:

@@ -283,6 +283,51 @@ def test_scopes_workspaces_and_grants_are_apart(tmp_path: Path) -> None:
     assert memory.clear() == len(scopes) - 1
 
 
+GRANT = st.none() | st.frozensets(
+    st.sampled_from(["", "*", "!", "-", "a", "b", "a+b", "tier:a", "%2B", "tier:", "\u00fc"]),
+    max_size=3,
+)
+
+
+@given(GRANT, GRANT, GRANT, GRANT)
+def test_no_name_of_a_tenant_or_tier_reaches_anothers_scope(
+    tenants: frozenset[str] | None,
+    tiers: frozenset[str] | None,
+    others: frozenset[str] | None,
+    other_tiers: frozenset[str] | None,
+) -> None:
+    corpus = CorpusRef(id="c", version="1")
+    one = Access(tenants=tenants, source_tiers=tiers)
+    two = Access(tenants=others, source_tiers=other_tiers)
+    assert (MemoryScope.of(corpus, one) == MemoryScope.of(corpus, two)) == (one == two)
+
+
+@pytest.mark.parametrize("damaged", ["{", "[]", "null", '{"id": "x"}', "\x00"])
+def test_a_damaged_artifact_is_said_and_the_question_is_answered_without_it(
+    tmp_path: Path, damaged: str
+) -> None:
+    import sqlite3
+
+    memory = Journal(tmp_path).memory()
+    first = run("staterag", deps(memory=memory), **MARS, memory="shared")
+    scope = memory.holdings()[0].scope
+    with sqlite3.connect(tmp_path / "journal.db") as database:
+        row = database.execute("SELECT min(id) FROM memory_artifacts").fetchone()
+        database.execute("UPDATE memory_artifacts SET json = ? WHERE id = ?", (damaged, *row))
+    database.close()
+    second = run("staterag", deps(memory=memory), **MARS, memory="shared")
+    assert finished(second).answer == finished(first).answer
+    (said,) = [s.event for s in second if s.event.kind == "Warned"]
+    assert said.fault == "damaged_memory"
+    assert "goes on without" in said.effect
+    assert memory.clear(scope)
+    assert not [
+        s
+        for s in run("staterag", deps(memory=memory), **MARS, memory="shared")
+        if s.event.kind == "Warned"
+    ]
+
+
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 12), st.integers(2, 40)), max_size=25))
 def test_a_scope_stays_within_its_bounds_and_the_longest_unused_goes_first(
