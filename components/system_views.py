@@ -22,7 +22,7 @@ from components import (
 from components.answer import passages_of
 from components.call_counter import counter
 from components.cycles import Lineage, lineage
-from components.tam_labels import Names, names
+from components.tam_labels import Names, names, recorded_texts
 from components.workspace import bench
 from core.types import Passage
 
@@ -117,7 +117,8 @@ def _names(shown: Shown, found: Lineage) -> Names:
     if not walked:
         return Names(shown.titles)
     started = shown.started
-    return names(bench().library, started.corpus, walked[0], shown.titles, started.access)
+    recorded = recorded_texts(shown.steps)
+    return names(bench().library, started.corpus, walked[0], shown.titles, started.access, recorded)
 
 
 VIEWS = {

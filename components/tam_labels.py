@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from components.safe import shorten
 from core.errors import BadInput, RagError
+from core.events import Called, Step
+from core.graph import NodeTexts
 from core.types import Access, CorpusRef
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ class Names:
     graph: IndexGraph | None = None
     tam: Tam | None = None
     why: str = ""
+    recorded: Mapping[str, str] = field(default_factory=dict)
     _texts: dict[str, str] = field(default_factory=dict)
 
     def texts(self, nodes: Iterable[str]) -> dict[str, str]:
@@ -33,6 +36,8 @@ class Names:
         wanted = [n for n in nodes if n not in self._texts]
         if wanted and self.graph is not None:
             self._texts.update(zip(wanted, self.graph.texts(wanted, self.access), strict=True))
+        else:
+            self._texts.update((n, self.recorded.get(n, "")) for n in wanted)
         return self._texts
 
     def label(self, node: str, kind: str) -> str:
@@ -56,13 +61,31 @@ def short(node: str, kind: str, text: str) -> str:
     return shorten(", ".join(text.split(" · ")[:3]), 60)
 
 
+def recorded_texts(steps: Iterable[Step]) -> dict[str, str]:
+    """Abstractions of nodes that a run has recorded, by id."""
+    return {
+        node: text
+        for step in steps
+        if isinstance(called := step.event, Called)
+        and (called.port, called.task) == ("retriever", "texts")
+        and called.response is not None
+        for node, text in NodeTexts.model_validate(called.response).nodes
+    }
+
+
 def names(
-    library: Library, corpus: CorpusRef, root: str, titles: Mapping[str, str], access: Access
+    library: Library,
+    corpus: CorpusRef,
+    root: str,
+    titles: Mapping[str, str],
+    access: Access,
+    recorded: Mapping[str, str] | None = None,
 ) -> Names:
-    """Names for a run over a corpus whose graph had this root."""
+    """Names for a run over a corpus whose graph had this root; without that graph, those that
+    the run has ``recorded``."""
     from core.systems.staterag.tam_graph import IndexGraph
 
-    found = Names(titles, access)
+    found = Names(titles, access, recorded=recorded or {})
     try:
         graph = IndexGraph.of(library.open(corpus.id))
         if graph.root != root:

@@ -26,6 +26,8 @@ ADMISSIBLE: frozenset[TypePair] = frozenset(
     }
 )
 """The only (parent, child) types that an edge may have."""
+TEXT_KEPT = 120
+"""So many characters of an abstraction are recorded: what a node is called."""
 
 
 class GraphEdge(Frozen):
@@ -113,6 +115,12 @@ class Region(Frozen):
     """Recorded form of a region; the passages' texts are in ``PassagesShown``."""
 
     hits: tuple[RegionHit, ...]
+
+
+class NodeTexts(Frozen):
+    """Recorded form of abstractions: (node id, its abstraction, cut to ``TEXT_KEPT``)."""
+
+    nodes: tuple[tuple[str, str], ...]
 
 
 class Spread(Frozen):

@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from core.errors import RetrieverError
 from core.events import PassagesShown
 from core.graph import (
+    TEXT_KEPT,
     AbstractionMemory,
     Expansion,
     GraphEdge,
+    NodeTexts,
     PathFacts,
     Region,
     RegionHit,
@@ -69,6 +71,24 @@ def path_facts(deps: Deps, path: Sequence[str]) -> Stage[PathFacts]:
         raise failure
     yield from emit_with_notices(deps, called.model_copy(update={"response": as_json(facts)}))
     return facts
+
+
+def node_texts(deps: Deps, nodes: Sequence[str]) -> Stage[None]:
+    """Record what nodes are called, so that the run tells it wherever it is shown.
+
+    Raises:
+        RetrieverError: the graph failed; the failed call is journaled.
+    """
+    request: JsonObject = {"nodes": [*nodes], "access": access_json(deps)}
+    called, texts, failure = call_port(
+        deps, "texts", request, lambda: graph_of(deps).texts(nodes, deps.access)
+    )
+    if failure is not None:
+        yield from emit_with_notices(deps, called)
+        raise failure
+    kept = tuple((n, t[:TEXT_KEPT]) for n, t in zip(nodes, texts, strict=True) if t)
+    found = NodeTexts(nodes=kept)
+    yield from emit_with_notices(deps, called.model_copy(update={"response": as_json(found)}))
 
 
 def spread(deps: Deps, terms: Sequence[str]) -> Stage[Spread]:

@@ -31,7 +31,15 @@ from core.events import (
     Warned,
 )
 from core.faults import Fault
-from core.graph import AbstractionMemory, Expansion, GraphEdge, PathFacts, Region, Spread
+from core.graph import (
+    AbstractionMemory,
+    Expansion,
+    GraphEdge,
+    NodeTexts,
+    PathFacts,
+    Region,
+    Spread,
+)
 from core.journal import Journal
 from core.memory import Artifact, Memory, MemoryScope, NoMemory, Persisted, Recalled
 from core.ports import (
@@ -138,8 +146,12 @@ class PlaybackGraph:
         return facts
 
     def texts(self, nodes: Sequence[str], access: Access) -> list[str]:
-        """The live abstractions; empty where the graph is gone."""
-        return self.inner.texts(nodes, access) if self.inner else ["" for _ in nodes]
+        """The recorded abstractions."""
+        if self.tape.live:
+            return self._live().texts(nodes, access)
+        found: NodeTexts = self._response("texts", NodeTexts)
+        texts = dict(found.nodes)
+        return [texts.get(node, "") for node in nodes]
 
     def spread(self, terms: Sequence[str], access: Access) -> Spread:
         """The recorded counts."""

@@ -19,7 +19,7 @@ from pydantic import Field, JsonValue, ValidationError
 from core.budget import Ledger
 from core.errors import BadInput
 from core.events import FaultInjected, Hit, Port, Warned
-from core.graph import AbstractionMemory, Expansion, PathFacts, Region, Spread
+from core.graph import AbstractionMemory, Expansion, NodeTexts, PathFacts, Region, Spread
 from core.memory import Memory, MemoryMode, MemoryScope, NoMemory, Persisted, Recalled
 from core.types import (
     Access,
@@ -594,6 +594,7 @@ _RETRIEVER_RESPONSES: dict[str, type[Frozen]] = {
     "expand": Expansion,
     "spread": Spread,
     "path": PathFacts,
+    "texts": NodeTexts,
     "region": Region,
 }
 _MEMORY_RESPONSES: dict[str, type[Frozen]] = {"recall": Recalled, "persist": Persisted}

@@ -494,6 +494,15 @@ def test_a_run_over_another_state_of_the_corpus_says_so(indexed: FakeBench) -> N
     assert gone.label("relation:abcdef123", "RELATION") == "relation abcdef"
 
 
+def test_a_run_names_its_nodes_where_its_graph_is_gone(page: Open, bench: FakeBench) -> None:
+    relation = next(n for n, kind in TYPES.items() if kind == "RELATION")
+    texts = {n: f"About {n} · more" for n, kind in TYPES.items() if kind in ("TOPIC", "RELATION")}
+    steps = navigated(graph=Graph(texts_of=texts))
+    told = tam_labels.recorded_texts(steps)
+    assert told[relation] == f"About {relation} · more"
+    assert f"About {relation}" in view(page(RUN, run=keep(bench, steps)), "path")
+
+
 def test_questions_asked_here_share_their_memory_unless_told_otherwise(page: Open) -> None:
     key = session.setting_key("staterag", "memory")
     app = page(RUN, system="staterag")

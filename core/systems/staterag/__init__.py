@@ -37,7 +37,7 @@ SYSTEM = System(
             "navigator",
             "Navigator",
             "Beam search for a typed path",
-            ("retriever.expand", "retriever.path", "retriever.region"),
+            ("retriever.expand", "retriever.texts", "retriever.path", "retriever.region"),
         ),
         StageNode("retriever", "Retriever", "Evidence of the region", ("retriever.region",)),
         StageNode("verifier", "Verifier", "PASS or FAIL", ("reasoner.verify",)),

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from core.errors import BudgetExhausted, ReasonerError, RetrieverError
 from core.events import DiagnosticsMeasured, PathCommitted, QueryIssued
-from core.graph_steps import path_facts, region
+from core.graph_steps import node_texts, path_facts, region
 from core.memory import (
     Artifact,
     PathArtifact,
@@ -189,7 +189,8 @@ def navigate_role(deps: Deps, run: Run, settings: StateRAGSettings) -> Stage[Run
                 ),
             )
         excluded = tuple(c.path.nodes[-1] for c in run.cycles)
-        nodes = yield from navigate(deps, query, excluded, settings)
+        nodes, named = yield from navigate(deps, query, excluded, run.named, settings)
+        run = replace(run, named=named)
         calls = len(nodes) - 1
     if not nodes:
         raise CycleRefused(
@@ -197,6 +198,9 @@ def navigate_role(deps: Deps, run: Run, settings: StateRAGSettings) -> Stage[Run
             stage=deps.stage,
             code=NO_TRACE.code,
         )
+    if unnamed := [node for node in nodes if node not in run.named]:
+        yield from node_texts(deps, unnamed)
+        run = replace(run, named=run.named.union(unnamed))
     facts = yield from path_facts(deps, nodes)
     value = PathValue(nodes=nodes)
     run = yield from stage_value(deps, run, "navigator", value, validate_path(value, facts))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from core.decisions import Card, Decider, Decision, Undetermined, gate, register
 from core.events import PathExplored, Transition
 from core.graph import ADMISSIBLE, Edges, GraphEdge
-from core.graph_steps import expand, graph_of
+from core.graph_steps import expand, graph_of, node_texts
 from core.ports import Deps
 from core.steps import Stage, decide, emit
 from core.systems.staterag.settings import StateRAGSettings
@@ -154,9 +154,14 @@ NAVIGATE = register(
 
 
 def navigate(
-    deps: Deps, query: str, excluded: tuple[str, ...], settings: StateRAGSettings
-) -> Stage[Trace]:
-    """Search from the root and decide; the empty trace where none was completed.
+    deps: Deps,
+    query: str,
+    excluded: tuple[str, ...],
+    named: frozenset[str],
+    settings: StateRAGSettings,
+) -> Stage[tuple[Trace, frozenset[str]]]:
+    """Search from the root and decide; the empty trace where none was completed, and the nodes
+    whose names the run has recorded by then.
 
     Raises:
         RetrieverError: the graph failed.
@@ -170,10 +175,16 @@ def navigate(
         edges = yield from expand(deps, query, searched.needed)
         explored = Explored(parents=searched.needed, edges=edges)
         rounds = (*rounds, explored)
-        yield from emit(deps, _told(len(rounds), explored, settings))
+        told = _told(len(rounds), explored, settings)
+        nodes = dict.fromkeys([*told.frontier, *(t.child for t in told.transitions)])
+        unnamed = [node for node in nodes if node not in named]
+        if unnamed:
+            yield from node_texts(deps, unnamed)
+            named = named.union(unnamed)
+        yield from emit(deps, told)
     inputs = NavigateInputs(root=root, rounds=rounds, excluded=excluded)
     decision = yield from decide(deps, NAVIGATE, inputs, settings)
-    return searched.completed[0][0] if decision.outcome != "none" else ()
+    return (searched.completed[0][0] if decision.outcome != "none" else ()), named
 
 
 def _told(number: int, explored: Explored, settings: StateRAGSettings) -> PathExplored:
