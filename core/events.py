@@ -27,6 +27,7 @@ from core.types import (
     Gate,
     JsonObject,
     Passage,
+    Seed,
     Unit,
     Usage,
 )
@@ -59,7 +60,7 @@ class RunStarted(Frozen):
     model: str | None
     budgets: Budgets
     access: Access = Access()
-    seed: int
+    seed: Seed
     memory_digest: str
     origin: Origin
     parent: ParentStep | None = None

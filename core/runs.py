@@ -30,7 +30,7 @@ from core.ports import Deps
 from core.registry import System
 from core.settings import SystemSettings
 from core.steps import Emit
-from core.types import JsonObject
+from core.types import LARGEST, JsonObject
 
 
 class Recorder(Protocol):
@@ -54,7 +54,8 @@ class RunSpec:
     """Everything that determines a run, besides the world behind the ports.
 
     Raises:
-        BadInput: an empty or overlong question, or a fault that the system cannot meet.
+        BadInput: an empty or overlong question, a seed out of range, or a fault that the system
+            cannot meet.
     """
 
     system: System
@@ -78,6 +79,8 @@ class RunSpec:
             self.question.encode()
         except UnicodeEncodeError:
             raise BadInput("The question holds characters that are no text.") from None
+        if abs(self.seed) > LARGEST:
+            raise BadInput(f"The seed is too large; it is at most {LARGEST}.")
         for fault in self.faults:
             fault.check(self.system)
 

@@ -248,7 +248,7 @@ def parse_assignments(pairs: Iterable[str]) -> dict[str, JsonValue]:
             raise BadInput(f"--set takes key=value, not {pair!r}.")
         try:
             value = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             value = text
         if name in values and values[name] != value:
             raise BadInput(f"--set gives {name!r} twice with different values.")

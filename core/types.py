@@ -11,7 +11,10 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 JsonObject = dict[str, JsonValue]
 Unit = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
-Count = Annotated[int, Field(ge=0)]
+LARGEST = 2**63 - 1
+"""The largest whole number that a journal can hold."""
+Count = Annotated[int, Field(ge=0, le=LARGEST)]
+Seed = Annotated[int, Field(ge=-LARGEST, le=LARGEST)]
 Channel = Literal["lexical", "dense", "fused"]
 Op = Literal[">=", ">", "<=", "<", "=="]
 

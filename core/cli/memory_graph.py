@@ -27,7 +27,9 @@ def tam(
     rebuild: Annotated[
         bool, typer.Option("--rebuild", help="Forget what is stored and build it anew.")
     ] = False,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the graph.")] = 0,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of the graph.")
+    ] = 0,
 ) -> None:
     """Build a corpus's typed abstraction memory, or show the one that is stored."""
     from core.systems.staterag.tam_graph import IndexGraph

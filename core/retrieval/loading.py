@@ -270,9 +270,12 @@ def _refuse_unreadable(suffix: str, size: int) -> None:
 def _not_a_file(path: Path, root: Path) -> str:
     if path.name.startswith("."):
         return "it is a hidden file"
-    if path.is_symlink() and not path.resolve().is_relative_to(root):
-        return "it is a link out of the folder"
-    return "" if path.is_file() else "it is not a file"
+    try:
+        if path.is_symlink() and not path.resolve().is_relative_to(root):
+            return "it is a link out of the folder"
+        return "" if path.is_file() else "it is not a file"
+    except (OSError, RuntimeError):  # a link that may not be followed, or that leads to itself
+        return "it cannot be opened"
 
 
 def _relative(path: Path, root: Path) -> str:

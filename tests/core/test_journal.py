@@ -398,6 +398,15 @@ HOSTILE = {
     "parent later": (3, _replace(2, lambda x: _edited(x, parent_seq=2))),
     "no parent": (3, _replace(2, lambda x: _edited(x, parent_seq=None))),
     "newer version": (1, _replace(0, lambda x: _event(x, schema_version=99, novel="field"))),
+    "a seed past the journal's numbers": (1, _replace(0, lambda x: _event(x, seed=10**30))),
+    "a parent past them": (
+        1,
+        _replace(0, lambda x: _event(x, parent={"run_id": "a" * 24, "seq": 10**30})),
+    ),
+    "a count past them": (
+        3,
+        _replace(2, lambda x: _edited(x, usage={**json.loads(x)["usage"], "tokens": 10**30})),
+    ),
     "too long a line": (2, _replace(1, lambda x: x + " " * (jsonl.MAX_LINE + 1))),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -183,3 +184,39 @@ def test_a_terminal_outcome_ends_the_run_with_no_further_decision(name: str) -> 
         ]
         for event in decided[:-1]:
             assert event.outcome not in decisions.get(event.decider).terminal_outcomes
+
+
+FORGED: tuple[Any, ...] = (99, 0, "zz", "", None, [], {}, ["zz"], [99])
+
+
+def _spoilt(value: Any, forged: Any) -> Iterator[Any]:
+    """The value with each of its parts replaced in turn."""
+    if isinstance(value, dict):
+        for name, part in value.items():
+            yield {**value, name: forged}
+            yield from ({**value, name: p} for p in _spoilt(part, forged))
+    elif isinstance(value, list) and value:
+        yield [forged, *value[1:]]
+        yield from ([p, *value[1:]] for p in _spoilt(value[0], forged))
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_forged_inputs_are_refused_or_decided_upon(name: str) -> None:
+    """Of an imported run: a decider never meets inputs that it stumbles over."""
+    system = registry.system(name)
+    steps = run(name, drawn_world(1), **wide(name, 1))
+    recorded = {s.event.decider: s.event for s in steps if isinstance(s.event, Decided)}
+    recorded.pop("staterag.bypass", None)
+    accepted = 0
+    for event in recorded.values():
+        for forged in FORGED:
+            for inputs in _spoilt(event.inputs, forged):
+                try:
+                    parsed = contracts.decision_inputs(event.model_copy(update={"inputs": inputs}))
+                except BadInput:
+                    continue
+                accepted += 1
+                for knobs in ({}, wide(name, 1), wide(name, 2)):
+                    chosen = override(system.settings(), knobs)
+                    decisions.get(event.decider).decide(parsed, chosen)
+    assert accepted

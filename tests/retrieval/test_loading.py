@@ -295,11 +295,13 @@ def test_links_are_followed_only_inside_the_folder(tmp_path: Path) -> None:
     (root / "folder").symlink_to(outside)
     (root / "loop").symlink_to(root)
     (root / "dangling.txt").symlink_to(root / "nothing.txt")
+    (root / "itself.txt").symlink_to(root / "itself.txt")
     documents, verdicts = load_all(root)
     assert sorted(documents) == ["a.txt"]
     assert verdicts["link.txt"].reason == "it is a link out of the folder"
     assert verdicts["folder"].reason == verdicts["loop"].reason == "it is a link to a folder"
     assert verdicts["dangling.txt"].reason == "it is not a file"
+    assert verdicts["itself.txt"].reason == "it cannot be opened"
 
 
 def test_a_pipe_is_not_opened(tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from pydantic import model_validator
+
 from core.decisions import Card, Decider, Decision, Undetermined, gate, register
 from core.events import Route, Trimmed
 from core.systems.ragx.settings import RagXSettings
@@ -35,6 +37,13 @@ class PackInputs(Frozen):
     tokens: dict[str, Count]
     overhead: Count
     spent: Count
+
+    @model_validator(mode="after")
+    def _every_passage_is_counted(self) -> PackInputs:
+        named = {*self.reads, *self.hops, *self.surfaced, *self.ranked}
+        if not named <= self.tokens.keys():
+            raise ValueError("a passage has no token count")
+        return self
 
 
 @dataclass(frozen=True, slots=True)

@@ -251,3 +251,21 @@ def test_a_refused_import_changes_nothing(ask: Any, tmp_path: Path) -> None:
     assert (code, out) == (2, "")
     assert "Line 5" in err
     assert Journal(tmp_path / "data").count() == 0
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ("--set", "top_k=" + "[" * 100_000),
+        ("--set", "top_k=" + "9" * 5_000),
+        ("--set", "top_k=NaN"),
+        ("--seed", "9" * 30),
+        ("--seed", "-" + "9" * 30),
+    ],
+    ids=lambda wrong: f"{wrong[0]} {wrong[1][:12]}",
+)
+def test_a_value_of_any_size_is_refused_in_one_line(ask: Any, wrong: tuple[str, str]) -> None:
+    code, out, err = ask(*asking(*wrong))
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert "Internal error" not in err
