@@ -220,7 +220,10 @@ class Journal:
         """
         rows = self._store.rows(self._conditions(self.workspace, {"run_id": run_id}))
         if not rows:
-            raise BadInput(f"There is no run {run_id[:80]!r} here; list the runs to see their ids.")
+            raise BadInput(
+                f"There is no run {run_id[:80]!r} here; the Runs page and `python -m core runs` "
+                "list those that are."
+            )
         return _record(rows[0])
 
     def runs(

@@ -1,7 +1,8 @@
-"""``export`` and ``import``: runs as files."""
+"""``runs``, ``export`` and ``import``: the journal, and runs as files."""
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -10,13 +11,39 @@ from typing import Annotated
 import typer
 
 from core import jsonl
-from core.cli.options import JournalDir, Run, open_journal, steps_of
+from core.cli.options import JournalDir, Json, Run, open_journal, steps_of
 from core.errors import BadInput
 from core.events import Step
 from core.settings import unknown_name
 
 FORMATS: dict[str, Callable[[list[Step]], str]] = {"jsonl": jsonl.dump}
 """How a run is written, by the name of the format."""
+
+
+def runs(
+    limit: Annotated[int, typer.Option("--limit", min=1, help="At most so many.")] = 20,
+    as_json: Json = False,
+    journal: JournalDir = None,
+) -> None:
+    """List runs, newest first: id, when, system, how it ended, question and answer."""
+    kept = open_journal(journal)
+    records, total = kept.runs(limit=limit), kept.count()
+    if as_json:
+        listed = [record.model_dump(mode="json") for record in records]
+        print(json.dumps({"runs": listed, "total": total}, indent=2, ensure_ascii=False))
+        return
+    for r in records:
+        ended = r.terminal or r.status
+        answer = f" -> {_line(r.answer)}" if r.answer else ""
+        print(f"{r.run_id}  {r.started:%Y-%m-%d %H:%M}  {r.system:<13} {ended:<12} ", end="")
+        print(f"{_line(r.question)}{answer}")
+    print(f"{len(records)} of {total} runs")
+
+
+def _line(text: str) -> str:
+    """A text on one line of a terminal, without what could steer it."""
+    plain = "".join(c if c.isprintable() else " " for c in text)
+    return " ".join(plain.split())[:160]
 
 
 def export(

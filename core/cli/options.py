@@ -21,7 +21,7 @@ Settings = Annotated[
 ]
 JournalDir = Annotated[
     Path | None,
-    typer.Option("--journal", metavar="DIR", help="Keep runs in DIR/journal.db."),
+    typer.Option("--journal", metavar="DIR", help="The journal is DIR/journal.db."),
 ]
 Model = Annotated[
     str, typer.Option("--model", help="'extractive', or a language model as litellm names it.")

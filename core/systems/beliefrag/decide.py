@@ -132,13 +132,32 @@ def _stop(
 ) -> Decision:
     if conflicting:
         return gates.decide("conflict", "The sources disagree and no correction is left.")
+    why = _why_no_more(inputs, gates)
     if not gates("evidence_held", inputs.evidence, ">=", 1):
-        if not inputs.rounds:
-            return gates.decide("exhausted", "The budgets do not let in a single retrieval.")
-        return gates.decide("abstain", "Nothing relevant was found.")
+        if not inputs.rounds and why in _SPENT.values():
+            return gates.decide("exhausted", f"{why}: nothing was retrieved at all.")
+        return gates.decide("abstain", f"{why}, and nothing is held.")
     if gates("abstain", now.p_ans, "<", settings.abstain_threshold):
-        return gates.decide("abstain", "The evidence is inadequate and no acquisition is worth it.")
-    return gates.decide("stop", "No acquisition is worth it: the best answer from what is held.")
+        return gates.decide("abstain", f"{why}, and the evidence is inadequate.")
+    return gates.decide("stop", f"{why}: the best answer from what is held.")
+
+
+_SPENT = {
+    "rounds_left": "No retrieval round is left",
+    "actions_left": "Too few actions are left to retrieve and answer",
+    "tokens_left": "Too few tokens are left to retrieve and answer",
+}
+
+
+def _why_no_more(inputs: BeliefInputs, gates: _Gates) -> str:
+    """What keeps it from retrieving."""
+    if inputs.nothing_missing:
+        return "The query writer finds nothing missing"
+    if inputs.retriever_down:
+        return "The retriever is down"
+    closed = [g.name for g in gates.passed if not g.fired]
+    spent = next((words for name, words in _SPENT.items() if name in closed), None)
+    return spent or "The value of another retrieval lies under its threshold"
 
 
 def _can_retrieve(inputs: BeliefInputs, settings: BeliefRAGSettings, gates: _Gates) -> bool:

@@ -269,3 +269,25 @@ def test_a_value_of_any_size_is_refused_in_one_line(ask: Any, wrong: tuple[str, 
     assert (code, out) == (2, "")
     assert err.count("\n") == 1
     assert "Internal error" not in err
+
+
+def test_runs_are_listed_newest_first_with_their_count(ask: Any) -> None:
+    ids = []
+    for _ in range(3):
+        _, out, _ = ask(*asking("--json"))
+        ids.append(json.loads(out)["run_id"])
+    code, out, _ = ask("runs", "--limit", "2")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()[:2]] == ids[:0:-1]
+    assert out.splitlines()[-1] == "2 of 3 runs"
+    _, out, _ = ask("runs", "--json")
+    assert [r["run_id"] for r in json.loads(out)["runs"]] == ids[::-1]
+
+
+def test_a_listed_run_is_one_line_of_plain_text(ask: Any) -> None:
+    command = list(asking("--json"))
+    command[command.index("--question") + 1] = "Who\x1b[31m is\nthe \u202espouse?"
+    ask(*command)
+    _, out, _ = ask("runs")
+    assert len(out.splitlines()) == 2
+    assert all(c.isprintable() for c in out.splitlines()[0])

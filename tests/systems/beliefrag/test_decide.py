@@ -188,3 +188,24 @@ def test_a_margin_says_how_far_a_gate_is_from_firing(inputs, settings):
             assert gate.fired == (gate.margin > 0)
         else:
             assert gate.fired == (gate.margin >= 0)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "changes", "said"),
+    [
+        (_inputs(), {"max_rounds": 0}, "round"),
+        (_inputs(), {"max_actions": 1}, "actions"),
+        (_inputs(retrieve_tokens=99_999), {}, "tokens"),
+        (_inputs(), {"flip_threshold": 1.0}, "value of another retrieval"),
+        (_inputs(WEAK), {"flip_threshold": 1.0}, "value of another retrieval"),
+        (_inputs(WEAK, nothing_missing=True), {}, "nothing missing"),
+        (_inputs(WEAK, retriever_down=True), {}, "retriever is down"),
+        (_inputs(WEAK, rounds=3), {}, "round"),
+    ],
+)
+def test_an_ending_names_what_closed_the_way(inputs, changes, said):
+    decision = ACT(inputs, PAPER.model_copy(update=changes))
+    assert decision.outcome in ("stop", "abstain", "exhausted")
+    assert said in decision.reason
+    spent = said in ("round", "actions", "tokens")
+    assert (decision.outcome == "exhausted") == (spent and not inputs.evidence)
