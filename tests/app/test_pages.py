@@ -132,3 +132,26 @@ def test_home_lists_recent_runs(page: Open, bench: FakeBench) -> None:
         bench.journal.append(record(system="static", run_id=f"run{n}", question=f"Question {n}?"))
     app = page()
     assert "All 8 runs" in [link.label for link in app.page_link]
+
+
+@pytest.mark.parametrize("path", ["app.py", RUN, RUNS, CORPUS])
+@pytest.mark.parametrize("run", ["", "../../etc/passwd"])
+def test_hostile_query_parameters_open_the_page_all_the_same(
+    page: Open, path: str, run: str
+) -> None:
+    shown = html(
+        page(
+            path,
+            run=run,
+            step="1e9",
+            system="staterag",
+            corpus="../..",
+            q=NASTY,
+            hide=["nope", "<b>"],
+            ws="../..",
+            set=["beam=" + "[" * 100_000],
+        )
+    )
+    assert "<h1>" in shown
+    assert "<script" not in shown
+    assert "Traceback" not in shown
