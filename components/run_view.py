@@ -71,8 +71,8 @@ def draw(journal: Journal, run_id: str) -> None:
 def _body(journal: Journal, run_id: str, live: bool) -> None:
     steps = store().steps(journal, run_id)
     record = journal.run(run_id)
-    if live and record.status != "running":
-        st.rerun()
+    if _gone_on(journal, record, live):
+        st.rerun(scope="app")
     started = trace.start(steps)
     system, recorded = registry.system(started.system), contracts.run_settings(started)
     settings_panel.follow_run(system, run_id, recorded)
@@ -112,6 +112,16 @@ def _body(journal: Journal, run_id: str, live: bool) -> None:
     if "rail" in columns:
         with columns["rail"]:
             _rail(shown, hidden)
+
+
+def _gone_on(journal: Journal, record: RunRecord, live: bool) -> bool:
+    """Whether the page as a whole has something else to show than this fragment: another run is
+    in the URL, this one is prepared to go on, or it started or ended meanwhile."""
+    return (
+        session.param(session.P_RUN) != record.run_id
+        or launch.launcher().get(journal.workspace, record.run_id) is not None
+        or (record.status == "running") != live
+    )
 
 
 def _strip(shown: Shown, hidden: frozenset[str]) -> None:
