@@ -6,6 +6,9 @@ from core.errors import TaskUnsupported
 from core.ports import (
     ANSWER,
     DECOMPOSE,
+    EXTRACT_FACTS,
+    HOP_ANSWER,
+    PLAN,
     REWRITE,
     TASKS,
     VERIFY,
@@ -13,6 +16,9 @@ from core.ports import (
     Allowance,
     AnswerRequest,
     DecomposeRequest,
+    FactsRequest,
+    HopRequest,
+    PlanRequest,
     Request,
     RewriteRequest,
     Task,
@@ -180,6 +186,37 @@ def test_any_text_is_fine(question, held, previous):
         Allowance(),
     ).value
     assert written.nothing_missing or written.query not in previous
+
+
+@pytest.mark.parametrize("word", ["Lind", "x1!", "港", "#1"])
+def test_a_plan_for_a_question_of_any_length_is_within_its_limit(word):
+    class Characters:
+        def count(self, text):
+            return len(text)
+
+    made = ExtractiveReasoner(CorpusTextView((FILM, ACTOR), bag_vectors), Characters())
+    question = " ".join([QUESTION, *[word] * 700])[:4_000]
+    reply = made.perform(PLAN, PlanRequest(question=question, note="x " * 300), Allowance()).value
+    assert sum(len(text) for text in reply.texts()) <= PLAN.max_tokens_out
+    assert reply.objective.strip()
+    assert all(fact.strip() for fact in reply.required_facts)
+
+
+@pytest.mark.parametrize(
+    "long", ["A" * 20_000, "Ab1" * 5_000, "港" * 5_000, f'"{"quote " * 2_000}"']
+)
+def test_encoded_data_in_a_passage_is_no_answer(long):
+    held = (passage("Blob", f"Marsh is {long}. Oda Lind wed {long} in 1999."), ACTOR)
+    made = reasoner(*held[:1])
+    for task, request in (
+        (ANSWER, AnswerRequest(question=QUESTION, passages=held)),
+        (VERIFY, VerifyRequest(question=QUESTION, passages=held)),
+        (WRITE_QUERY, WriteQueryRequest(question=QUESTION, passages=held)),
+        (EXTRACT_FACTS, FactsRequest(question=QUESTION, passages=held)),
+        (HOP_ANSWER, HopRequest(question=QUESTION, passages=held)),
+    ):
+        reply = made.perform(task, request, Allowance()).value
+        assert all(len(text) <= 1_000 for text in reply.texts())
 
 
 def test_fitted_weights_are_of_the_signals_that_there_are():

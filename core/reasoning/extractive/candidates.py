@@ -71,6 +71,10 @@ def answer_key(tokens: list[Token]) -> str:
     return " ".join(kept or [t.surface for t in tokens])
 
 
+MAX_CHARACTERS = 200
+"""A longer span (encoded data, minified text) is no answer."""
+
+
 @lru_cache(maxsize=2_048)
 def _finder(title: str, text: str) -> _Finder:
     return _Finder(parse(title, text))
@@ -93,6 +97,8 @@ class _Finder:
         found: dict[tuple[int, int, bool], Candidate] = {}
         for candidate in self._generate(index):
             where = candidate.start, candidate.end, candidate.shape == "title"
+            if len(candidate.text) > MAX_CHARACTERS:
+                continue
             if candidate.key and where not in found:
                 found[where] = candidate
             if len(found) >= MAX_SENTENCE_CANDIDATES:

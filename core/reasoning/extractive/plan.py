@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import regex
 
 from core.ports import Plan, PlanRequest, TextView
@@ -46,6 +48,31 @@ def plan(request: PlanRequest, view: TextView) -> Plan:
         required_facts=tuple(fact[:4_000] for fact in (*open_facts, *known_facts)),
         entities=tuple(dict.fromkeys([*fillers.values(), *names]))[:12],
     )
+
+
+CUTS = (1_000, 400, 200, 100, 50, 16)
+
+
+def fitting(made: Plan, count: Callable[[str], int], most: int) -> Plan:
+    """The plan with its texts cut, the longest first, until they have at most ``most`` tokens in
+    all; the same where they do. A long question would else be repeated beyond what a reply may
+    have."""
+    for characters in CUTS:
+        if sum(count(text) for text in made.texts()) <= most:
+            break
+        made = Plan(
+            objective=_cut(made.objective, characters),
+            required_facts=tuple(_cut(fact, characters) for fact in made.required_facts),
+            entities=tuple(_cut(name, characters) for name in made.entities),
+        )
+    return made
+
+
+def _cut(text: str, characters: int) -> str:
+    if len(text) <= characters:
+        return text
+    short = text[:characters]
+    return short[: short.rfind(" ")].rstrip() if " " in short.strip() else short
 
 
 def _states(scene: Scene, terms: frozenset[str], known: str) -> bool:

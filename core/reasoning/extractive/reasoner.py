@@ -162,4 +162,7 @@ class ExtractiveReasoner:
                 f"The extractive reasoner has no rules for the task {task.name!r}; "
                 "choose a language model for it."
             )
-        return Performed(handler(request, self._book))
+        reply = handler(request, self._book)
+        if isinstance(reply, Plan):
+            reply = plan.fitting(reply, self._tokens.count, task.max_tokens_out)
+        return Performed(reply)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 import regex
+from pydantic import model_validator
 
 from core.decisions import Card, Decider, Decision, Undetermined, gate, register
 from core.graph import Spread
@@ -57,6 +58,16 @@ class BypassInputs(Frozen):
     clauses: Count = 1
     passages: tuple[Candidate, ...]
     region: tuple[str, ...] | None
+
+    @model_validator(mode="after")
+    def _places(self) -> BypassInputs:
+        if self.weights is not None and len(self.weights) != len(self.words):
+            raise ValueError("there is one weight for each word")
+        for p in self.passages:
+            for places, of in ((p.words, self.words), (p.names, self.names)):
+                if any(n >= len(of) for n in places):
+                    raise ValueError("a passage holds a word or a name that is not there")
+        return self
 
 
 def names_of(question: str) -> tuple[Need, ...]:

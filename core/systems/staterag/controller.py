@@ -10,7 +10,7 @@ from core.decisions import Decision
 from core.errors import BadInput, BudgetExhausted, RetrieverError
 from core.events import MemoryOp, Warned
 from core.graph import Spread
-from core.graph_steps import region, spread
+from core.graph_steps import graph_of, region, spread
 from core.memory import MemoryScope
 from core.memory_steps import persist, recall
 from core.ports import PLAN, VERIFY, WRITE_QUERY, Deps
@@ -94,7 +94,7 @@ def initialise(deps: Deps, question: str, settings: StateRAGSettings) -> Stage[R
         return at
     at = replace(at, pool=replace(at.pool, recalled={a.id: a for a in recalled}))
     at = yield from _refresh(deps, at)
-    offers = trails(question, at.pool)
+    offers = trails(question, at.pool, graph_of(deps).root)
     reuse = yield from decide(deps, REUSE, ReuseInputs(trails=offers), settings)
     chosen = next((t for t in offers if reuse.outcome == f"reuse {t.path}"), None)
     return replace(at, trail=chosen)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 from core.events import MemoryOp
-from core.memory import MADE_BY, Artifact, MemoryMode, Role
+from core.memory import MADE_BY, Artifact, MemoryMode, PathArtifact, Role
 from core.retrieval.tokenizer import content_terms
 from core.systems.evidence import jaccard
 from core.systems.staterag.bypass import names_of
@@ -207,15 +207,17 @@ def offered(question: str, artifacts: Sequence[Artifact]) -> list[Artifact]:
     return [a for _, a in near[:OFFERED]]
 
 
-def trails(question: str, pool: Pool) -> tuple[Trail, ...]:
-    """The recalled paths with the plan and the region of the same question, most similar first."""
+def trails(question: str, pool: Pool, root: str) -> tuple[Trail, ...]:
+    """The recalled paths from this root with the plan and the region of the same question, most
+    similar first. A path of a graph that was built anew otherwise starts elsewhere."""
     names = names_of(question)
     by_question: dict[str, dict[str, Artifact]] = {}
     for artifact in pool.recalled.values():
         by_question.setdefault(artifact.question, {})[artifact.payload.kind] = artifact
     found = []
     for asked, made in by_question.items():
-        if "path" not in made:
+        path = made["path"].payload if "path" in made else None
+        if not isinstance(path, PathArtifact) or path.nodes[:1] != (root,):
             continue
         terms = set(content_terms(asked))
         plan, region = made.get("plan"), made.get("region")

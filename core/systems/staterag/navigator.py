@@ -67,7 +67,8 @@ def beam_search(
     settings: StateRAGSettings,
 ) -> Searched:
     """Search as far as the edges reach. The frontier keeps the ``beam`` best nodes, a node that
-    several traces reach by its first one; ties go to the lower node id."""
+    several traces reach by its first one; ties go to the lower node id. An excluded node counts
+    where no other is reached, so that a small corpus can be gone through again."""
     shut, visited = frozenset(excluded), {root}
     frontier: list[Trace] = [(root,)]
     completed: dict[str, tuple[Trace, float]] = {}
@@ -86,12 +87,13 @@ def beam_search(
                 if edge.types[1] != "EVIDENCE":
                     if edge.child not in visited:
                         open_.setdefault(edge.child, reached)
-                elif edge.child not in shut:
+                else:
                     completed.setdefault(edge.child, reached)
         best = sorted(open_.values(), key=_order)[: settings.beam]
         frontier = [trace for trace, _ in best]
         visited.update(trace[-1] for trace in frontier)
-    ranked = sorted(completed.values(), key=_order)[: settings.beam]
+    fresh = [found for child, found in completed.items() if child not in shut]
+    ranked = sorted(fresh or completed.values(), key=_order)[: settings.beam]
     return Searched((), tuple(ranked))
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from core import trace
 from core.events import Called, Decided, MemoryOp, RunFinished, RunStarted, Step
+from core.graph import NodeType
 from core.journal import Journal
 from core.memory import (
     MADE_BY,
@@ -39,7 +40,7 @@ from core.systems.staterag.memory import (
 )
 from core.systems.staterag.state import ROLES
 from core.types import Access, CorpusRef
-from tests.core.world import QUESTION, Kept, Shelf, deps, run
+from tests.core.world import QUESTION, Kept, Shelf, WordGraph, deps, run
 
 MARS = {"bypass_rule": "off"}
 SCOPE = MemoryScope(corpus="world", version="1", tenant="*")
@@ -170,6 +171,26 @@ def test_a_similar_question_reuses_what_was_verified_and_takes_fewer_tokens() ->
     assert not any(isinstance(s.event, Called) and s.event.task == "expand" for s in second)
     assert any(isinstance(s.event, Called) and s.event.task == "verify" for s in second)
     assert not ops(without)
+
+
+def test_a_path_of_a_graph_built_otherwise_is_not_taken_over() -> None:
+    shelf = Shelf()
+    run("staterag", deps(memory=shelf), **MARS, memory="shared")
+
+    class Anew(WordGraph):
+        root = "another root"
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.edges = {(self.root if a == "root" else a, b) for a, b in self.edges}
+
+        def type_of(self, node: str) -> NodeType | None:
+            return "ROOT" if node == self.root else super().type_of(node)
+
+    anew = Anew()
+    steps = run("staterag", deps(memory=shelf, graph=anew), **MARS, memory="shared")
+    assert not [op for op in ops(steps) if op.operation == "read"]
+    assert finished(steps).branch in ("RELEASE", "FALLBACK")
 
 
 def test_a_question_of_other_names_reuses_nothing() -> None:

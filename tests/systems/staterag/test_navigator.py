@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from core.decisions import Decision, Undetermined
 from core.events import Called, Decided, PathExplored, RunFinished
 from core.graph import ADMISSIBLE, Expansion, GraphEdge, NodeType
-from core.ports import as_json
+from core.ports import Verification, as_json
 from core.replay import replay
 from core.systems.staterag.navigator import (
     LISTED,
@@ -130,6 +130,27 @@ def test_what_a_wider_beam_would_need_is_named_and_a_mix_is_decided_again() -> N
 def test_a_committed_node_is_not_proposed_again() -> None:
     completed = beam_search("root", everything(FORKED), ("e2",), WIDE).completed
     assert [trace[-1] for trace, _ in completed] == ["e1"]
+
+
+def test_committed_nodes_count_again_where_there_is_no_other() -> None:
+    completed = beam_search("root", everything(FORKED), ("e1", "e2"), WIDE).completed
+    assert [trace[-1] for trace, _ in completed] == ["e2", "e1"]
+
+
+def test_a_corpus_of_one_passage_is_gone_through_to_an_answer() -> None:
+    class Single(WordGraph):
+        def __init__(self) -> None:
+            super().__init__()
+            only = sorted(self.passages)[0]
+            about = {parent for parent, child in self.edges if child == only}
+            self.edges = {("root", "topic")} | {("topic", a) for a in about - {"root"}}
+            self.edges |= {(a, only) for a in about - {"root"}}
+
+    doubt = Verification(support=0.1, conflict=0.0, uncertainty=0.9, gap=0.9)
+    steps = run("staterag", deps({"verify": lambda _: doubt}, graph=Single()), **MARS)
+    end = steps[-1].event
+    assert isinstance(end, RunFinished)
+    assert (end.terminal, end.branch) == ("answered", "FALLBACK")
 
 
 def test_a_run_tells_each_round_with_what_was_admitted_and_what_was_refused() -> None:
