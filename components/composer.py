@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 import streamlit as st
 
@@ -50,14 +52,21 @@ def reader(model: str | None = None) -> Reader:
 
 @st.cache_data(show_spinner=False)
 def samples(corpus: str) -> list[str]:
-    """The questions that a bundled corpus comes with; none for others."""
+    """The questions that a bundled corpus comes with, each type's turn in order, so that the
+    first ones are of different types; none for others."""
     from core.evaluation.questions import load_questions
     from core.retrieval.library import BUNDLED
 
     try:
-        return [q.question for q in load_questions(BUNDLED / corpus / "questions.jsonl").questions]
+        found = load_questions(BUNDLED / corpus / "questions.jsonl").questions
     except BadInput:
         return []
+    seen: Counter[str] = Counter()
+    turns = []
+    for question in found:
+        turns.append((seen[question.type], question.question))
+        seen[question.type] += 1
+    return [question for _, question in sorted(turns, key=itemgetter(0))]
 
 
 def corpus_label(summary: CorpusSummary) -> str:
@@ -89,10 +98,24 @@ def sample(corpus: str | None) -> str:
     return next(iter(samples(corpus)), "") if corpus else ""
 
 
-def _corpus_changed(before: str) -> None:
+def ask_about(corpus: str) -> None:
+    """Have the box ask over this corpus when it is next drawn."""
+    before = session.get(session.CORPUS)
+    session.put(session.CORPUS, corpus)
+    if session.get(session.QUESTION) is not None:
+        _corpus_changed(before)
+
+
+def system_label(system: registry.System) -> str:
+    """A system in a list: its title, and of a baseline or a variant what it is."""
+    more = system.differs or ("a baseline" if system.kind == "baseline" else "")
+    return f"{system.title}: {more}" if more else system.title
+
+
+def _corpus_changed(before: str | None) -> None:
     """Another corpus: its sample, unless a question was typed."""
     now = session.get(session.QUESTION, "")
-    if not now.strip() or now in samples(before):
+    if not now.strip() or now in samples(before or ""):
         session.put(session.QUESTION, sample(session.get(session.CORPUS)))
 
 
@@ -117,7 +140,7 @@ def draw(corpora: Sequence[CorpusSummary], *, key: str, button: str = "Ask") -> 
             "System",
             list(systems),
             key=session.SYSTEM,
-            format_func=lambda name: f"{systems[name].title} ({systems[name].kind})",
+            format_func=lambda name: system_label(systems[name]),
             help="Which adaptive-RAG method answers.",
             persist_state="session",
         )
@@ -131,7 +154,7 @@ def draw(corpora: Sequence[CorpusSummary], *, key: str, button: str = "Ask") -> 
         placeholder=NO_QUESTION,
         persist_state="session",
     )
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with st.container(horizontal=True, vertical_alignment="center", key=f"ri_{key}_ask"):
         asked = st.button(
             button,
             type="primary",
@@ -140,14 +163,17 @@ def draw(corpora: Sequence[CorpusSummary], *, key: str, button: str = "Ask") -> 
             shortcut="Ctrl+Enter",
             disabled=not names,
         )
-        choices = samples(session.get(session.CORPUS))[:40]
+        choices = samples(session.get(session.CORPUS))
         if choices:
-            st.menu_button(
+            st.selectbox(
                 "Sample questions",
                 choices,
+                index=None,
                 key=f"{key}:samples",
-                icon=":material/lightbulb:",
-                on_click=_take_sample,
+                placeholder=f"Or choose one of {plural(len(choices), 'sample question')}",
+                format_func=visible,
+                label_visibility="collapsed",
+                on_change=_take_sample,
                 args=(f"{key}:samples",),
             )
     return asked
@@ -200,3 +226,4 @@ def _take_sample(key: str) -> None:
     chosen = session.get(key)
     if chosen:
         session.put(session.QUESTION, chosen)
+        session.put(key, None)

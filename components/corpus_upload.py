@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
 from types import MappingProxyType
 
@@ -18,7 +19,7 @@ from components.palette import BLUE, GREY, PASSED, REFUSED, WARNING, Sign
 from components.safe import esc, isolated, plural, visible
 from core.errors import BadInput
 from core.retrieval.chunking import chunk, words
-from core.retrieval.library import Library
+from core.retrieval.library import CorpusSummary, Library
 from core.retrieval.loading import Document, FileVerdict, load, scan
 from core.retrieval.names import printable
 from core.retrieval.parsing import SECONDS, Parser
@@ -107,17 +108,23 @@ def _judged(
         seen.add(kept)
 
 
-def draw(library: Library, target: str | None) -> None:
+def draw(library: Library, corpora: Sequence[CorpusSummary], opened: CorpusSummary | None) -> None:
     """Choose files, look at what becomes of them, then add and index them.
 
-    ``target`` is the uploads corpus that is open, if any: files are offered to it first.
+    ``opened`` is the corpus that is open, if any: where it holds uploads, files are offered to it
+    first, and else to a new one.
     """
-    session.first(session.CORPUS_NAME, target or "my_corpus")
+    own = opened is not None and opened.kind == "uploads"
+    names = {c.name for c in corpora}
+    session.first(session.CORPUS_NAME, opened.name if opened and own else free_name(names))
     st.text_input(
         "Into the corpus",
         key=session.CORPUS_NAME,
         max_chars=64,
         help="A new name makes a new corpus; letters, digits, '_' and '-'.",
+    )
+    st.html(
+        f'<p class="ri-dim">{target(corpora, opened, session.get(session.CORPUS_NAME, ""))}</p>'
     )
     files = st.file_uploader(
         "Files",
@@ -142,7 +149,7 @@ def draw(library: Library, target: str | None) -> None:
     shown = paging.page(seen.verdicts, FILES_SHOWN, key=session.CORPUS_FILES_PAGE, noun="file")
     st.html(verdict_table(shown, seen.passages))
     st.button(
-        f"Add and index {usable} of {len(seen.verdicts)} files",
+        f"Add and index {usable:,} of {plural(len(seen.verdicts), 'file')}",
         type="primary",
         icon=":material/playlist_add:",
         key="corpus_add",
@@ -152,6 +159,32 @@ def draw(library: Library, target: str | None) -> None:
     )
     if seen.documents:
         _chunks(seen)
+
+
+def free_name(taken: Collection[str]) -> str:
+    """A name for a corpus of one's own that no corpus has."""
+    names = chain(["my_corpus"], (f"my_corpus_{i}" for i in count(2)))
+    return next(name for name in names if name not in taken)
+
+
+def target(corpora: Sequence[CorpusSummary], opened: CorpusSummary | None, name: str) -> str:
+    """Where the files will go, in escaped words: into which corpus, and which stays as it is."""
+    name = name.strip()
+    there = next((c for c in corpora if c.name == name), None)
+    if not name:
+        said = "Name the corpus that takes the files."
+    elif there is None:
+        said = f"Makes a new corpus of your own, {isolated(name)}."
+    elif there.kind == "uploads":
+        said = (
+            f"Adds to your corpus {isolated(name)}, {plural(there.documents, 'document')} so far."
+        )
+    else:
+        said = f"{isolated(name)} takes no files: choose another name."
+    if opened is not None and opened.kind != "uploads" and opened.name != name:
+        why = "comes with the app" if opened.kind == "bundled" else "is not made of uploads"
+        said += f" {isolated(opened.name)} {why} and stays as it is."
+    return said
 
 
 def _add(library: Library, given: Sequence[tuple[str, bytes]]) -> None:

@@ -14,7 +14,8 @@ from components import (
     session,
     tam_explorer,
 )
-from components.composer import corpus_label
+from components.composer import ask_about, corpus_label
+from components.frame import HOME
 from components.jobs import Job, jobs, phase_text
 from components.markup import chip
 from components.notices import done, empty, error
@@ -49,7 +50,7 @@ def draw(library: Library, journal: Journal) -> None:
     session.first(session.CORPUS_VIEW, "documents")
     if chosen is None:
         empty("library_books", "No corpus yet", "Add files below to make the first one.")
-        corpus_upload.draw(library, None)
+        corpus_upload.draw(library, corpora, None)
         return
     job = jobs().get(library.workspace, chosen.name)
     active = job is not None and job.active
@@ -66,7 +67,7 @@ def draw(library: Library, journal: Journal) -> None:
         format_func=lambda name: f":material/{VIEWS[name][1]}: {VIEWS[name][0]}",
     )
     if view == "add":
-        corpus_upload.draw(library, chosen.name if chosen.kind == "uploads" else None)
+        corpus_upload.draw(library, corpora, chosen)
         return
     index = corpus_browse.opened(library, chosen.name)
     if index is None:
@@ -103,13 +104,14 @@ def _choose(corpora: Sequence[CorpusSummary]) -> CorpusSummary | None:
 def _changed() -> None:
     session.put(session.CORPUS_DOCUMENT, None)
     session.put(session.CORPUS_PAGE, 1)
+    session.take(session.CORPUS_NAME)
 
 
 def _state(library: Library, journal: Journal, chosen: CorpusSummary, active: bool) -> None:
     counts = [plural(chosen.documents, "document"), plural(chosen.passages, "passage")]
     if chosen.skipped:
         counts.append(f"{plural(chosen.skipped, 'file')} skipped")
-    words, actions = st.columns([3, 1.6], vertical_alignment="center")
+    words, actions = st.columns([2.2, 2.4], vertical_alignment="center")
     with words:
         st.html(
             f'<div class="ri-outcome">{chip(STATES[chosen.state], strong=True)}'
@@ -117,6 +119,16 @@ def _state(library: Library, journal: Journal, chosen: CorpusSummary, active: bo
             + "</div>"
         )
     with actions, st.container(horizontal=True, horizontal_alignment="right", gap="small"):
+        if chosen.state == "ready" and st.button(
+            "Ask about it",
+            icon=":material/help:",
+            key="corpus_ask_about",
+            type="primary",
+            disabled=active,
+            help="Opens the question box with this corpus chosen.",
+        ):
+            ask_about(chosen.name)
+            st.switch_page(HOME, query_params=session.link())
         st.button(
             "Index again" if chosen.state == "ready" else "Index",
             icon=":material/sync:",
@@ -145,7 +157,7 @@ def confirm(library: Library, journal: Journal, chosen: CorpusSummary) -> None:
     )
     runs = journal.count(RunFilter(corpus_id=chosen.name))
     with_runs = runs > 0 and st.checkbox(
-        f"Delete its {runs} runs as well (they can be restored on the Runs page)"
+        f"Delete its {plural(runs, 'run')} as well (the Runs page can restore what is deleted)"
     )
     with st.container(horizontal=True):
         if st.button("Delete", type="primary", key="corpus_delete_yes"):
@@ -167,7 +179,7 @@ def _delete(library: Library, journal: Journal, chosen: CorpusSummary, with_runs
     if with_runs:
         gone = runs_exchange.purge_corpus(journal, chosen.name)
         session.put(session.RUNS_UNDO, gone)
-        text += f" {len(gone)} runs were deleted with it; the Runs page can bring them back."
+        text += f" Deleted with it: {plural(len(gone), 'run')}; the Runs page can restore that."
     session.put(session.CORPUS_NOTICE, ("done", text))
 
 

@@ -37,7 +37,7 @@ PAGES = (
     Page("pages/2_Runs.py", "Runs", "list_alt"),
     Page("pages/3_Corpus.py", "Corpus", "library_books"),
 )
-RUN, RUNS, CORPUS = PAGES[1].path, PAGES[2].path, PAGES[3].path
+HOME, RUN, RUNS, CORPUS = (page.path for page in PAGES)
 
 
 def head(path: str, purpose: str, *, heading: str | None = None) -> None:

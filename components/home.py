@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import streamlit as st
 
 from components import composer, run_page, session
@@ -9,9 +11,11 @@ from components.frame import CORPUS, RUN, RUNS
 from components.markup import chip, icon
 from components.notices import empty
 from components.palette import TERMINALS
-from components.safe import esc, isolated, shorten
+from components.runs_list import system_title
+from components.safe import esc, isolated, plural, shorten
 from components.workspace import bench
 from core import registry
+from core.events import RunStarted
 from core.journal import Journal, RunRecord
 
 RECENT = 6
@@ -61,28 +65,58 @@ def _recent(journal: Journal) -> None:
         )
         return
     for record in runs:
-        _run(record)
+        _run(record, _changed(journal, record))
     total = journal.count()
     if total > len(runs):
         st.page_link(
             RUNS,
-            label=f"All {total:,} runs",
+            label=f"All {plural(total, 'run')}",
             icon=":material/list_alt:",
             query_params=session.link(),
         )
 
 
-def _run(record: RunRecord) -> None:
+def _changed(journal: Journal, record: RunRecord) -> int:
+    """How many of a run's settings were not the defaults."""
+    known = registry.systems().get(record.system)
+    first = next(iter(journal.steps(record.run_id, limit=1)), None)
+    if known is None or first is None or not isinstance(first.event, RunStarted):
+        return 0
+    usual = session.defaults(known.settings).model_dump(mode="json")
+    return sum(usual.get(name) != value for name, value in first.event.settings.items())
+
+
+def ago(then: datetime, now: datetime) -> str:
+    """How long ago, in the largest whole unit: ``3 min ago``; a date from a week on."""
+    minutes = int((now - then).total_seconds() // 60)
+    if minutes < 1:
+        return "just now"
+    if minutes < 60:
+        return f"{minutes} min ago"
+    if minutes < 24 * 60:
+        return f"{minutes // 60} h ago"
+    if minutes < 7 * 24 * 60:
+        return f"{plural(minutes // (24 * 60), 'day')} ago"
+    return f"{then:%Y-%m-%d}"
+
+
+def _run(record: RunRecord, changed: int) -> None:
+    """One recent run; ``changed``: how many of its settings were not the defaults."""
     state = record.terminal or record.status
     answer = f"<b>{isolated(shorten(record.answer, 80))}</b>" if record.answer else ""
     words, action = st.columns([4, 1], vertical_alignment="center", gap="small")
+    own = f"<span>{plural(changed, 'setting')} changed</span>" if changed else ""
+    title = isolated(shorten(record.question, 130))
+    if record.name:
+        title = f"{isolated(record.name)} · {title}"
     with words:
         st.html(
-            f'<div class="ri-title" dir="auto">{isolated(shorten(record.question, 130))}</div>'
+            f'<div class="ri-title" dir="auto">{title}</div>'
             f'<div class="ri-outcome">{chip(TERMINALS[state])}{answer}</div>'
-            f'<div class="ri-byline ri-tabular"><span>{esc(record.system)}</span><span>'
-            f"{isolated(record.corpus.id)}</span><span>{record.started:%Y-%m-%d %H:%M} UTC</span>"
-            "</div>"
+            f'<div class="ri-byline ri-tabular"><b>{esc(system_title(record.system))}</b>'
+            f"{own}<span>{isolated(record.corpus.id)}</span>"
+            f'<span title="{record.started:%Y-%m-%d %H:%M:%S} UTC">'
+            f"{ago(record.started, datetime.now(UTC))}</span></div>"
         )
     with action:
         st.page_link(

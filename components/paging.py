@@ -11,6 +11,8 @@ from components import session
 from components.safe import plural
 
 T = TypeVar("T")
+BUTTON, MOST_BUTTONS = 44, 7
+"""Pixels that a page's button takes, and how many of them the framework shows at most."""
 
 
 def page(
@@ -23,7 +25,7 @@ def page(
     """
     total = len(items)
     if total <= size:
-        session.put(key, 1)
+        session.take(key)
         if always:
             st.caption(stated(0, total, total, noun, order))
         return items
@@ -33,14 +35,22 @@ def page(
         horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
     ):
         st.caption(stated(first, len(shown), total, noun, order))
-        st.pagination(-(-total // size), key=key)
+        buttons(total, size, key)
     return shown
+
+
+def buttons(total: int, size: int, key: str) -> None:
+    """Buttons to the pages, wide enough that as many as are asked for are shown."""
+    pages = -(-total // size)
+    st.pagination(pages, key=key, width=BUTTON * (min(pages, MOST_BUTTONS) + 2))
 
 
 def number(key: str, total: int, size: int) -> int:
     """The page that is open, kept within what there is."""
-    now = min(max(1, int(session.get(key, 1))), max(1, -(-total // size)))
-    session.put(key, now)
+    wanted = int(session.get(key, 1))
+    now = min(max(1, wanted), max(1, -(-total // size)))
+    if now != wanted:
+        session.put(key, now)
     return now
 
 

@@ -13,7 +13,7 @@ from components import runs_list, session
 from components.frame import RUN
 from components.notices import done, error
 from components.run_store import store
-from components.safe import visible
+from components.safe import plural, visible
 from core.errors import RagError
 from core.journal import Journal, RunFilter
 
@@ -21,17 +21,23 @@ MOST_FILES = 50
 
 
 def draw(journal: Journal) -> None:
-    """Import on the left, question file and deletion on the right."""
-    left, right = st.columns(2, gap="large")
-    with left:
+    """One row above the list: import on the left, question file and deletion on the right."""
+    left, right = st.columns([1, 1.5], gap="large")
+    with (
+        left,
+        st.expander(
+            "Import runs",
+            icon=":material/upload_file:",
+            expanded=bool(session.get(session.RUNS_UPLOAD)) or not journal.count(),
+        ),
+    ):
         _import(journal)
-    with right:
+    with right, st.container(horizontal=True, vertical_alignment="center", gap="small"):
         _questions(journal)
         _purge(journal)
 
 
 def _import(journal: Journal) -> None:
-    st.subheader("Import runs", anchor=False)
     files = st.file_uploader(
         "Run files (JSON lines)",
         type=["jsonl"],
@@ -42,7 +48,7 @@ def _import(journal: Journal) -> None:
     for file in files[:MOST_FILES]:
         take_in(journal, file.name, file.getvalue())
     if len(files) > MOST_FILES:
-        error(f"{len(files)} files were given; the first {MOST_FILES} were read.")
+        error(f"Of {plural(len(files), 'file')} the first {MOST_FILES} were read.")
 
 
 def take_in(journal: Journal, name: str, content: bytes) -> None:
@@ -67,13 +73,13 @@ def take_in(journal: Journal, name: str, content: bytes) -> None:
 
 
 def _questions(journal: Journal) -> None:
-    st.subheader("Marked runs as questions", anchor=False)
     text, count, without = runs_list.questions_jsonl(journal)
-    lacking = f" {without} marked wrong have no right answer yet." if without else ""
-    st.caption(
-        f"{count} questions with their right answers, ready for evaluation and fitting.{lacking}"
+    lacking = f" Without a right answer yet: {plural(without, 'run')}." if without else ""
+    said = (
+        f"{plural(count, 'question')} with right answers, ready for evaluation and "
+        f"fitting.{lacking}"
         if count or without
-        else "Mark answers right or wrong with Edit; they become a question file here."
+        else "Mark answers right or wrong with Edit: they become a question file."
     )
     st.download_button(
         "Export question file",
@@ -85,27 +91,35 @@ def _questions(journal: Journal) -> None:
         on_click="ignore",
         disabled=not count,
     )
+    st.caption(said, width="stretch")
 
 
 def _purge(journal: Journal) -> None:
     gone = journal.count(RunFilter(deleted=True))
     if not gone:
         return
-    st.subheader("Delete for good", anchor=False)
-    st.caption(f"{gone} deleted runs can still be restored.")
-    if st.button("Delete them for good", icon=":material/delete_forever:", key="purge_open"):
+    if st.button(
+        f"Delete {plural(gone, 'deleted run')} for good",
+        icon=":material/delete_forever:",
+        key="purge_open",
+        help="Until then they can be restored.",
+    ):
         confirm(journal, gone)
 
 
 @st.dialog("Delete for good?", icon=":material/delete_forever:")
 def confirm(journal: Journal, count: int) -> None:
     """Asked once more, since this cannot be undone."""
-    st.text(f"{count} deleted runs and their steps are removed. This cannot be undone.")
+    st.text(
+        f"{plural(count, 'deleted run')}, with every step, will be removed. This cannot be undone."
+    )
     with st.container(horizontal=True):
         if st.button("Delete for good", type="primary", key="purge_yes"):
             removed = journal.purge(deleted_before=datetime.now(UTC))
             session.take(session.RUNS_UNDO)
-            session.put(session.RUNS_NOTICE, ("done", f"{removed} runs were removed for good."))
+            session.put(
+                session.RUNS_NOTICE, ("done", f"Removed for good: {plural(removed, 'run')}.")
+            )
             st.rerun()
         if st.button("Keep them", key="purge_no"):
             st.rerun()

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from components import session
+from components import paging, session
 from components.frame import RUN
 from components.markup import chip
 from components.notices import done, empty, error
@@ -28,15 +28,12 @@ ANY = "any"
 
 def draw(journal: Journal, corpora: Sequence[CorpusSummary]) -> None:
     """Show the runs of this workspace, a page at a time."""
-    _said()
     chosen = _filters()
     total = journal.count(chosen)
     if not total:
         _nothing(journal, chosen)
         return
-    pages = -(-total // PAGE)
-    page = min(int(session.get(session.RUNS_PAGE, 1)), pages)
-    session.put(session.RUNS_PAGE, page)
+    page = paging.number(session.RUNS_PAGE, total, PAGE)
     first = (page - 1) * PAGE
     runs = journal.runs(chosen, offset=first, limit=PAGE)
     what = plural(total, "deleted run" if chosen.deleted else "run")
@@ -44,11 +41,12 @@ def draw(journal: Journal, corpora: Sequence[CorpusSummary]) -> None:
     versions = {c.name: c.version for c in corpora}
     for record in runs:
         _row(journal, record, versions)
-    if pages > 1:
-        st.pagination(pages, key=session.RUNS_PAGE)
+    if total > PAGE:
+        paging.buttons(total, PAGE, session.RUNS_PAGE)
 
 
-def _said() -> None:
+def said() -> None:
+    """What became of the newest change."""
     notice = session.take(session.RUNS_NOTICE)
     if notice:
         (error if notice[0] == "error" else done)(notice[1])
@@ -129,7 +127,7 @@ def _nothing(journal: Journal, chosen: RunFilter) -> None:
         empty(
             "list_alt",
             "No runs yet",
-            "Ask a question on the Home or Run page, or import a run below.",
+            "Ask a question on the Home or Run page, or import a run above.",
         )
 
 
@@ -176,7 +174,7 @@ def _words(record: RunRecord, versions: Mapping[str, str]) -> str:
     )
     tokens = f"{record.usage.tokens:,} tokens" if record.usage else ""
     byline = [
-        esc(record.system),
+        esc(system_title(record.system)),
         isolated(record.corpus.id),
         esc(record.model or record.reasoner),
         f"{record.started:%Y-%m-%d %H:%M} UTC",
@@ -191,6 +189,12 @@ def _words(record: RunRecord, versions: Mapping[str, str]) -> str:
         f'<div class="ri-byline ri-tabular">{"".join(f"<span>{b}</span>" for b in byline if b)}'
         "</div>"
     )
+
+
+def system_title(name: str) -> str:
+    """What a recorded run's system is called; its name where this app knows none of it."""
+    known = registry.systems().get(name)
+    return known.title if known else name
 
 
 def _actions(journal: Journal, record: RunRecord) -> None:

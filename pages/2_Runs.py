@@ -1,7 +1,5 @@
 """Runs: the journal of this workspace."""
 
-import streamlit as st
-
 from components import frame, guard
 
 frame.head(
@@ -16,9 +14,9 @@ def body() -> None:
 
     work = workspace.bench()
     runs_list.undo(work.journal)
+    runs_list.said()
+    runs_exchange.draw(work.journal)
     runs_list.draw(work.journal, work.library.list())
-    with st.container(border=True):
-        runs_exchange.draw(work.journal)
 
 
 guard.page(body)

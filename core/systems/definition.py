@@ -29,6 +29,8 @@ class System:
 
     ``run(question, deps, settings)`` is a generator of emissions that ends with ``RunFinished``.
     ``preflight(deps, settings)`` raises ``BadInput`` where a run could not even start.
+    ``summary`` is for a person who knows no method of the field; ``differs`` says in a few words
+    how a variant differs from the system that it is named after.
     """
 
     name: str
@@ -42,3 +44,4 @@ class System:
     edges: tuple[tuple[str, str], ...]
     payloads: tuple[tuple[str, type[Frozen]], ...] = ()
     preflight: Callable[[Deps, Any], None] | None = None
+    differs: str = ""

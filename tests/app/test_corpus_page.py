@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, strategies
 
-from components import corpus_search, corpus_upload, session
+from components import composer, corpus_search, corpus_upload, session
 from components.jobs import Jobs, jobs
 from core.types import Access
 from tests.app.bench import FakeBench
@@ -194,3 +195,39 @@ def test_files_of_one_name_and_other_contents_have_their_own_preview() -> None:
     two = corpus_upload.preview((("a.txt", b"A second reef."),))
     assert [p.text for p in one.passages["a.txt"]] == ["The first lamp."]
     assert [p.text for p in two.passages["a.txt"]] == ["A second reef."]
+
+
+def test_the_open_corpus_is_taken_to_the_question_box(page: Open, indexed: FakeBench) -> None:
+    app = page()
+    assert app.selectbox(key=session.CORPUS).value == "film_night"
+    assert app.text_area(key=session.QUESTION).value in composer.samples("film_night")
+    app.switch_page(CORPUS)
+    app.run()
+    app.selectbox(key=session.CORPUS_CHOSEN).set_value("keepers").run()
+    app.button(key="corpus_ask_about").click().run()
+    assert not app.exception
+    assert app.selectbox(key=session.CORPUS).value == "keepers"
+    assert app.text_area(key=session.QUESTION).value == "", "a sample of another corpus"
+
+
+def test_a_corpus_that_is_not_indexed_is_not_asked_about(page: Open) -> None:
+    assert not [b for b in page(CORPUS).button if b.key == "corpus_ask_about"]
+
+
+def test_files_go_to_the_open_corpus_of_ones_own_and_else_to_a_new_one(
+    page: Open, indexed: FakeBench
+) -> None:
+    app = page(CORPUS, corpus="film_night")
+    app.get_by_key(session.CORPUS_VIEW).set_value("add").run()
+    assert app.text_input(key=session.CORPUS_NAME).value == "my_corpus"
+    assert "<bdi>film_night</bdi> comes with the app and stays as it is" in html(app)
+    app.selectbox(key=session.CORPUS_CHOSEN).set_value("keepers").run()
+    assert app.text_input(key=session.CORPUS_NAME).value == "keepers"
+    assert "Adds to your corpus <bdi>keepers</bdi>, 3 documents so far" in html(app)
+    app.text_input(key=session.CORPUS_NAME).set_value("music_labels").run()
+    assert "<bdi>music_labels</bdi> takes no files" in html(app)
+
+
+@given(strategies.sets(strategies.from_regex(r"my_corpus(_[1-9])?", fullmatch=True)))
+def test_a_new_corpus_is_offered_under_a_name_that_none_has(taken: set[str]) -> None:
+    assert corpus_upload.free_name(taken) not in taken

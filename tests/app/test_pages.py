@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+import re
+from datetime import UTC, datetime, timedelta
 
-from components import launch
+import pytest
+from hypothesis import given, strategies
+
+from components import composer, home, launch, session
+from core import registry
 from tests.app.bench import FakeBench
 from tests.app.conftest import CORPUS, RUN, RUNS, Open, html
 from tests.app.recorded import BETTANY, NASTY, QUESTION, record
@@ -155,3 +160,43 @@ def test_hostile_query_parameters_open_the_page_all_the_same(
     assert "<h1>" in shown
     assert "<script" not in shown
     assert "Traceback" not in shown
+
+
+def test_recent_runs_of_one_question_are_told_apart(page: Open, bench: FakeBench) -> None:
+    bench.journal.append(record(run_id="plain"))
+    bench.journal.append(record(run_id="changed", answer_threshold=0.55))
+    bench.journal.append(record(system="static", run_id="other"))
+    shown = html(page())
+    assert shown.count(">BeliefRAG<") == 2
+    assert shown.count(">Static RAG<") == 1
+    assert shown.count(" changed</span>") >= 1
+    assert "ago</span>" in shown or "just now" in shown or re.search(r">\d{4}-\d\d-\d\d<", shown)
+
+
+@given(strategies.timedeltas(timedelta(0), timedelta(days=9)))
+def test_a_time_ago_is_of_one_unit_and_never_too_long(gone: timedelta) -> None:
+    now = datetime(2026, 3, 20, 12, tzinfo=UTC)
+    told = home.ago(now - gone, now)
+    units = {"min": 1, "h": 60, "day": 1440, "days": 1440}
+    if found := re.fullmatch(r"(\d+) (min|h|days?) ago", told):
+        minutes = int(found[1]) * units[found[2]]
+        assert minutes <= gone.total_seconds() / 60 < minutes + units[found[2]]
+    else:
+        assert told == "just now" if gone < timedelta(minutes=1) else gone >= timedelta(days=7)
+
+
+def test_a_sample_is_chosen_from_a_list_of_all_of_them(page: Open) -> None:
+    app = page()
+    box = app.selectbox(key="home:samples")
+    offered = composer.samples("film_night")
+    assert list(box.options) == offered
+    box.set_value(offered[-1]).run()
+    assert app.text_area(key=session.QUESTION).value == offered[-1]
+    assert app.selectbox(key="home:samples").value is None, "so that it can be chosen again"
+
+
+def test_every_system_is_offered_under_its_own_words(page: Open) -> None:
+    options = page().selectbox(key=session.SYSTEM).options
+    assert len(set(options)) == len(options) == len(registry.systems())
+    assert not [o for o in options if "(system)" in o]
+    assert all(": " in o for o in options if o.startswith("ragX "))

@@ -9,8 +9,8 @@ SYSTEM = System(
     name="beliefrag",
     title="BeliefRAG",
     kind="system",
-    summary="Keeps a belief over sufficiency, reliability, conflict, uncertainty, gap and cost, "
-    "and lets fixed gates choose between retrieving, correcting, answering and stopping.",
+    summary="After every search it scores what it holds (is it enough, reliable, free of "
+    "contradiction?), and thresholds decide: search on, correct, answer, or stop.",
     run=run,
     settings=BeliefRAGSettings,
     deciders=(ACT,),

@@ -40,7 +40,12 @@ _COMPOSE = StageNode(
 
 
 def _variant(
-    name: str, title: str, summary: str, settings: type[RagXSettings], *also: str
+    name: str,
+    title: str,
+    summary: str,
+    settings: type[RagXSettings],
+    *also: str,
+    differs: str = "",
 ) -> System:
     """``also``: port tasks that every stage of the variant calls beside the common ones."""
     stages = tuple(replace(s, calls=(*s.calls, *also)) for s in (_FORAGE, _CHAIN, _COMPOSE))
@@ -61,6 +66,7 @@ def _variant(
             ("chain", "compose"),
         ),
         preflight=preflight,
+        differs=differs,
     )
 
 
@@ -68,25 +74,51 @@ SYSTEMS = (
     _variant(
         "ragx",
         "ragX",
-        "Forages with dense ranking, resolves a slot chain, and composes once over both with the "
-        "question's own top 48 behind them.",
+        "Searches and reads turn by turn, splits the question into sub-questions answered one by "
+        "one, and writes one answer from both, with the question's 48 best hits behind them.",
         RagXSettings,
     ),
-    _variant("ragx-think", "ragX think", "ragX with the model's thinking on.", RagXThinkSettings),
-    _variant("ragx-core", "ragX core", "ragX without backfill.", RagXCoreSettings),
-    _variant("ragx-lexical", "ragX lexical", "ragX core ranking by BM25.", RagXLexicalSettings),
+    _variant(
+        "ragx-think",
+        "ragX think",
+        "ragX with a language model that thinks before it replies: slower, and dearer in tokens.",
+        RagXThinkSettings,
+        differs="the model thinks first",
+    ),
+    _variant(
+        "ragx-core",
+        "ragX core",
+        "ragX without the 48 direct hits: the answer sees only what was found on the way.",
+        RagXCoreSettings,
+        differs="no direct hits added",
+    ),
+    _variant(
+        "ragx-lexical",
+        "ragX lexical",
+        "ragX core, searching by the words of the query (BM25) instead of by meaning.",
+        RagXLexicalSettings,
+        differs="searches by words",
+    ),
     _variant(
         "ragx-fused",
         "ragX fused",
-        "ragX core ranking by BM25 and embeddings, fused by reciprocal rank.",
+        "ragX core, searching by words (BM25) and by meaning (embeddings), both rankings merged.",
         RagXFusedSettings,
+        differs="searches by words and meaning",
     ),
     _variant(
         "ragx-rerank",
         "ragX rerank",
-        "ragX core with the dense top 100 reordered by a cross-encoder.",
+        "ragX core; a second model (a cross-encoder) reorders the top 100 of every search.",
         RagXRerankSettings,
         "retriever.rerank",
+        differs="reorders what it finds",
     ),
-    _variant("ragx-fast", "ragX fast", "ragX core without the slot chain.", RagXFastSettings),
+    _variant(
+        "ragx-fast",
+        "ragX fast",
+        "ragX core without sub-questions: it only searches and reads, turn by turn.",
+        RagXFastSettings,
+        differs="no sub-questions",
+    ),
 )

@@ -12,8 +12,8 @@ SYSTEM = System(
     name="staterag",
     title="StateRAG",
     kind="system",
-    summary="Four roles propose a plan, a typed path, evidence and a verdict; a controller "
-    "validates and commits each, and a cycle counts only as a whole.",
+    summary="Finds its evidence along a path through a graph of the corpus, from topics down to "
+    "passages. Four roles plan, navigate, retrieve and verify; each proposal is checked.",
     run=run,
     settings=StateRAGSettings,
     deciders=(REUSE, BYPASS, NAVIGATE, SELECT, VERDICT, ACTION, ADMIT),
