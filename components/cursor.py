@@ -89,7 +89,7 @@ def bar(stops: Sequence[int], last: int, live: bool) -> None:
             # No slider here: a busy browser would send back where it stood some steps ago.
             st.progress(1.0, text=f"Step {last:,}, the newest")
         elif last > 0:
-            session.put(session.SLIDER, cursor)
+            session.agree(session.SLIDER, cursor)
             st.slider(
                 "Selected step",
                 0,

@@ -15,6 +15,7 @@ from core.replay import Redecision, ReplayReport
 from core.settings import Role, SystemSettings, changed, extra, role_of
 
 SIGN = Sign(GHOST, "alt_route", "under the settings now")
+REST = "Move a threshold in Settings, and see here where this run would have turned."
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +44,13 @@ class Ghosts:
             return self.diverges + 1
         return self.report.unknown_from
 
-    def last_certain(self, steps: Sequence[Step]) -> int | None:
-        """The step before the first one that may come out otherwise; None where none does."""
+    def turn(self, steps: Sequence[Step]) -> int | None:
+        """The first step that comes out otherwise, or may: from there a new run can go on."""
         report = self.report
         if report is None:
             return None
         turns = [n for n in (self.diverges, report.unknown_from) if n is not None]
-        return max(0, min(turns) - 1) if turns and len(steps) > 1 else None
+        return max(1, min(turns)) if turns and len(steps) > 1 else None
 
     def summary(self) -> str:
         """The whole of it in one or two sentences."""

@@ -29,6 +29,7 @@ from components.gates import ledger, outcome
 from components.ghosts import Ghosts
 from components.notices import empty, notice
 from components.run_store import store
+from components.safe import esc
 from core import contracts, registry, trace
 from core.events import BeliefUpdated, Decided, ModelCalled, RunStarted, Step
 from core.journal import Journal, RunRecord
@@ -141,25 +142,41 @@ def _strip(shown: Shown, hidden: frozenset[str]) -> None:
 
 
 def _divergence(journal: Journal, record: RunRecord, shown: Shown) -> None:
-    ghost = shown.ghost
-    if ghost.report is None:
+    """What the settings now change. Its place is kept where nothing is changed yet, and of one
+    height: a slider that is being moved keeps its focus and stays under the pointer."""
+    if record.status == "running":
         return
-    titles = [str(type(shown.settings).model_fields[n].title) for n in ghost.changed]
-    what = ", ".join(titles[:3]) + (f" and {len(titles) - 3} more" if len(titles) > 3 else "")
-    text = f"Under the settings now ({what} changed): {ghost.summary()}"
-    words, action = st.columns([5, 1.2], vertical_alignment="center")
-    with words:
-        notice(" ".join([text, *ghost.notes]), ghosts.SIGN)
-    at = ghost.last_certain(shown.steps)
-    with action:
-        if at is not None:
+    ghost = shown.ghost
+    with st.container(key="ri_turn"):
+        if ghost.report is None:
+            st.html(f'<div class="ri-turn-rest">{esc(ghosts.REST)}</div>')
+            return
+        titles = [str(type(shown.settings).model_fields[n].title) for n in ghost.changed]
+        what = ", ".join(titles[:3]) + (f" and {len(titles) - 3} more" if len(titles) > 3 else "")
+        text = f"Under the settings now ({what} changed): {ghost.summary()}"
+        words, action = st.columns([2.5, 1.2], vertical_alignment="center")
+        with words:
+            notice(" ".join([text, *ghost.notes]), ghosts.SIGN)
+        turn = ghost.turn(shown.steps)
+        if turn is None:
+            return
+        with action, st.container(horizontal=True, gap="small", horizontal_alignment="right"):
             st.button(
-                f"Go on from step {at}",
+                f"Show step {turn}",
+                icon=":material/my_location:",
+                key="run_turn",
+                on_click=cursor.move,
+                args=(turn,),
+                help="Select the first step that comes out otherwise, or may.",
+            )
+            st.button(
+                f"Go on from step {turn}",
                 icon=":material/fork_right:",
                 key="run_fork",
                 on_click=launch.fork,
-                args=(journal.workspace, record, shown.steps, at, shown.settings),
-                help="A new run with the same past, live from there under the settings now.",
+                args=(journal.workspace, record, shown.steps, turn - 1, shown.settings),
+                help=f"A new run: up to step {turn - 1} as recorded, from step {turn} on live "
+                "under the settings now.",
             )
 
 

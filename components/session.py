@@ -112,6 +112,13 @@ def put(key: str, value: Any) -> None:
     st.session_state[key] = value
 
 
+def agree(key: str, value: Any) -> None:
+    """Set a widget that stands otherwise. One that is set at every rerun loses what is entered
+    while the rerun is under way."""
+    if key not in st.session_state or st.session_state[key] != value:
+        put(key, value)
+
+
 def take(key: str, default: Any = None) -> Any:
     """A session value that is forgotten by being read."""
     return st.session_state.pop(key, default)

@@ -196,17 +196,17 @@ def _knob(
     label = f"{field.title}{unit}"
     nested = _nested(field)
     if nested is not None:
-        session.put(key, "" if value is None else value.model_dump_json(indent=1))
+        session.agree(key, "" if value is None else value.model_dump_json(indent=1))
         shape = json.dumps({n: 0 for n in nested.model_fields})
         st.text_area(label, placeholder=shape, height=120, **common)
     elif typing.get_origin(field.annotation) is Literal:
-        session.put(key, value)
+        session.agree(key, value)
         st.selectbox(label, typing.get_args(field.annotation), **common)
     elif isinstance(value, bool):
-        session.put(key, value)
+        session.agree(key, value)
         st.toggle(label, **common)
     elif isinstance(value, str):
-        session.put(key, value)
+        session.agree(key, value)
         st.text_input(label, **common)
     else:
         _number(label, field, value, declared, common)
@@ -225,7 +225,7 @@ def _number(
     low, high = _bounds(field)
     whole = isinstance(value, int)
     step = int(declared.get("step") or 1) if whole else float(declared.get("step") or 0.01)
-    session.put(common["key"], value)
+    session.agree(common["key"], value)
     if None in (low, high) or (high - low) / step > MOST_SLIDER_STOPS:
         st.number_input(
             label,

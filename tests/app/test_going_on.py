@@ -52,14 +52,15 @@ def test_going_on_from_a_step_makes_a_new_run_with_the_same_past(
     bench.journal.append(steps)
     app = page(RUN, run="whole", set="answer_threshold=0.99")
     button = app.button(key="run_fork")
-    at = int(button.label.split()[-1])
+    turn = int(button.label.split()[-1])
+    assert f"Step {turn} would come out as" in html(app), "the button names the step of the text"
     button.click().run()
     started = _wait(app.query_params["run"])
     assert not started.problem
     forked = bench.journal.steps(started.run_id)
     assert bench.journal.run(started.run_id).origin == "fork"
-    kinds = [s.event.kind for s in steps[: at + 1]]
-    assert [s.event.kind for s in forked[: at + 1]] == kinds
+    kinds = [s.event.kind for s in steps[:turn]]
+    assert [s.event.kind for s in forked[:turn]] == kinds
     app.run()
     assert app.query_params["run"] == started.run_id
 

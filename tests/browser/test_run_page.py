@@ -29,6 +29,39 @@ def test_a_moved_slider_shows_where_the_run_would_have_turned(tab: Page, site: S
     expect(tab.get_by_text("Under the settings now")).to_have_count(0)
 
 
+def test_a_slider_that_makes_the_run_turn_keeps_its_focus_and_nothing_moves(
+    tab: Page, site: Site
+) -> None:
+    open_run(tab, site, seed(site, answer_threshold=0.7))
+    choose(tab, "Settings")
+    slider = tab.get_by_role("slider", name="Answer threshold")
+    slider.focus()
+    expect(slider).to_be_focused()
+    place = slider.bounding_box()
+    for _ in range(10):
+        tab.keyboard.press("ArrowRight")
+        expect(slider).to_be_focused()
+    expect(slider).to_have_value("0.8")
+    expect(tab).to_have_url(re.compile("set=answer_threshold%3D0.8"))
+    expect(tab.get_by_text("would come out as")).to_be_visible()
+    expect(slider).to_be_focused()
+    now = slider.bounding_box()
+    assert place is not None
+    assert now is not None
+    assert now["y"] == pytest.approx(place["y"], abs=1)
+    assert "step=" not in tab.url, "the arrows moved the slider alone"
+
+
+def test_the_banner_leads_to_the_first_divergence(tab: Page, site: Site) -> None:
+    open_run(tab, site, seed(site), set="answer_threshold=0.9")
+    banner = tab.locator(".st-key-ri_turn")
+    expect(banner).to_contain_text("Step 27 would come out as")
+    expect(banner.get_by_role("button", name="Go on from step 27")).to_be_visible()
+    banner.get_by_role("button", name="Show step 27").click()
+    expect(tab.locator(".ri-step b")).to_have_text("Step 27")
+    expect(tab).to_have_url(re.compile("step=27"))
+
+
 def test_stepping_by_key_click_and_list(tab: Page, site: Site) -> None:
     open_run(tab, site, seed(site))
     here = tab.locator(".ri-step b")
