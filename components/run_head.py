@@ -6,15 +6,17 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from components import launch, session
+from components import launch, memory_panel, session
 from components.frame import RUN
 from components.markup import chip, mono
-from components.palette import PASSED, REFUSED, TERMINALS
+from components.palette import GREY, PASSED, REFUSED, TERMINALS, Sign
 from components.safe import esc, isolated
-from core.events import RunFinished, Step
+from core.events import MemoryOp, RunFinished, Step
 from core.journal import Journal, RunRecord
+from core.narration import plain
 from core.settings import SystemSettings
 
+REUSED = Sign(GREY, "history", "reused memory")
 LONG = 90
 """Characters from which an answer is set as text rather than as a headline."""
 
@@ -95,6 +97,7 @@ def _words(record: RunRecord, steps: Sequence[Step]) -> str:
         )
     elif ended:
         parts.append(f"<span>{isolated(ended.reason)}</span>")
+    parts.append(_reused(steps))
     name = f"<b>{isolated(record.name)}</b>" if record.name else ""
     origin = "" if record.origin == "live" else esc(record.origin)
     byline = [
@@ -113,3 +116,15 @@ def _words(record: RunRecord, steps: Sequence[Step]) -> str:
         f'<div class="ri-byline ri-tabular">{"".join(f"<span>{b}</span>" for b in byline if b)}'
         "</div>"
     )
+
+
+def _reused(steps: Sequence[Step]) -> str:
+    """That a run followed what an earlier one left in shared memory, and how to have it not."""
+    operations = [(s.seq, 0, s.event) for s in steps if isinstance(s.event, MemoryOp)]
+    found = memory_panel.reused(operations)
+    if not found:
+        return ""
+    did = "; ".join(dict.fromkeys(f"step {seq}: {plain(o.reason, 160)}" for seq, o in found))
+    how = "To start from nothing, set Memory to isolated in Settings and run again."
+    tip = esc(f"Taken from the shared memory of earlier questions. {did}. {how}")
+    return f'<span class="ri-tip" tabindex="0" title="{tip}">{chip(REUSED)}</span>'

@@ -43,6 +43,10 @@ def _count(n: int, noun: str) -> str:
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
+def _article(noun: str) -> str:
+    return "an" if noun[:1].lower() in {*"aeiou"} else "a"
+
+
 def _named(ids: Sequence[str], titles: Titles) -> str:
     """Up to three passages by title, and how many more."""
     names = [plain(titles.get(i, i), 40) for i in ids[:3]]
@@ -100,7 +104,7 @@ def _validated(x: e.Validated, _: Titles) -> str:
 
 def _committed(x: e.Committed, _: Titles) -> str:
     changed = "" if x.before != x.after else "; the state is as it was"
-    return f"The {plain(x.field)} is committed to the state{changed}."
+    return f"Committed to the state: {plain(x.field)}{changed}."
 
 
 def _query(x: e.QueryIssued, _: Titles) -> str:
@@ -162,7 +166,7 @@ def _belief(x: e.BeliefUpdated, _: Titles) -> str:
     most = max(moved, key=lambda n: abs(moved[n]))
     way = "rises" if moved[most] > 0 else "falls"
     at = f"{way} to {getattr(x.after, most):.2f}"
-    return f"The belief in {most} {at}; answerable {x.p_ans:.2f}, worth retrieving {x.p_flip:.2f}."
+    return f"Belief: {most} {at}; answerable {x.p_ans:.2f}, worth retrieving {x.p_flip:.2f}."
 
 
 _TO = {
@@ -241,14 +245,14 @@ def _composed(x: e.Composed, _: Titles) -> str:
 
 def _grounded(x: e.Grounded, titles: Titles) -> str:
     if not x.grounded:
-        return "The passages do not bear the answer out."
+        return "The answer is not found in the sources."
     ids = list(dict.fromkeys(c.passage_id for c in x.citations))
-    return f"The answer is borne out by {_named(ids, titles) or 'the evidence used'}."
+    return f"The answer is found in: {_named(ids, titles) or 'the evidence used'}."
 
 
 def _memory(x: e.MemoryOp, _: Titles) -> str:
     kind = plain(x.artifact.partition(":")[0] or "artifact", 40)
-    what = "what is available" if x.artifact == "*" else f"a {kind}"
+    what = "what is available" if x.artifact == "*" else f"{_article(kind)} {kind}"
     store, *holder = x.scope.split(" ", 1)
     whose = f" of the {plain(holder[0])}" if holder and store == "private" else ""
     where = f"the {plain(store, 40)} store{whose}"
@@ -283,8 +287,8 @@ def _warned(x: e.Warned, _: Titles) -> str:
 def _finished(x: e.RunFinished, _: Titles) -> str:
     end = x.terminal.replace("_", " ")
     if x.answer is not None:
-        borne = "borne out by the text" if x.grounded else "not borne out by the text"
-        return f"Finished, {end}: {_quoted(x.answer)}, {borne}; {spent(x.usage)}."
+        found = "found in the sources" if x.grounded else "not found in the sources"
+        return f"Finished, {end}: {_quoted(x.answer)}, {found}; {spent(x.usage)}."
     return f"Finished, {end}: {plain(x.reason, 160) or x.branch} ({spent(x.usage)})"
 
 

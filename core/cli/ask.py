@@ -168,6 +168,6 @@ def _conclude(steps: list[Step]) -> None:
     for c in end.citations:
         print(f"  {plain(known[c.passage_id].title, 60)}: “{plain(c.quote, 200)}”")
     if end.answer is not None and not end.grounded:
-        print("  The passages do not bear this out.")
+        print("  Not found in the sources.")
     print(f"{end.terminal} ({end.branch}): {plain(end.reason, 300)}")
     print(f"Run {steps[0].run_id}")

@@ -342,6 +342,12 @@ def test_a_second_question_says_what_it_reused(page: Open, bench: FakeBench) -> 
     shown = memory_panel.listing(found.operations)
     assert "the verifier may not read" in shown
     assert "refused" in shown
+    kept = [s.model_copy(update={"run_id": "reusedrun"}) for s in steps]
+    head = html(page(RUN, run=keep(bench, kept)))
+    assert "<span>reused memory</span>" in head
+    assert f"step {at}: reused from “Who plays Jarvis?”" in head
+    assert "set Memory to isolated in Settings" in head
+    assert "reused memory" not in html(page(RUN, run=keep(bench, STEPS)))
 
 
 def test_the_shared_memory_is_inspected_and_cleared(page: Open, bench: FakeBench) -> None:

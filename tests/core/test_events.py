@@ -67,3 +67,26 @@ def test_identity_drops_times_and_the_run_alone() -> None:
     assert e.identity(first) != e.identity(first.model_copy(update={"stage": "other"}))
     spent = first.usage.model_copy(update={"tokens": 1})
     assert e.identity(first) != e.identity(first.model_copy(update={"usage": spent}))
+
+
+@pytest.mark.parametrize("field", ["plan", "artifacts", "evidence"])
+def test_a_commit_reads_well_whatever_the_number_of_its_field(field: str) -> None:
+    event = next(x for x in EVENTS if isinstance(x, e.Committed))
+    line = narrate(step(event.model_copy(update={"field": field})))
+    assert line.startswith(f"Committed to the state: {field}")
+
+
+@pytest.mark.parametrize(("kind", "named"), [("plan", "a plan"), ("artifact", "an artifact")])
+def test_what_memory_holds_has_its_article(kind: str, named: str) -> None:
+    event = next(x for x in EVENTS if isinstance(x, e.MemoryOp))
+    assert named in narrate(step(event.model_copy(update={"artifact": f"{kind}:abc"})))
+
+
+@pytest.mark.parametrize("grounded", [True, False])
+def test_one_word_says_that_an_answer_is_found_in_the_sources(grounded: bool) -> None:
+    for kind in (e.Grounded, e.RunFinished):
+        event = next(x for x in EVENTS if isinstance(x, kind))
+        change = {"grounded": grounded} | ({"answer": "Ada"} if kind is e.RunFinished else {})
+        line = narrate(step(event.model_copy(update=change)))
+        assert "found in" in line
+        assert ("not found in the sources" in line) is not grounded
