@@ -20,7 +20,11 @@ MOST_NODES = 3_000
 """Nodes of one picture; of a larger graph the lowest ones are left out, and that is said."""
 KINDS = ("ROOT", "TOPIC", "RELATION", "EVIDENCE")
 State = Literal["plain", "chosen", "kept", "dropped", "refused", "ghost", "selected", "near"]
-COLUMN_GAP, ROW = 52, 36
+PANEL = 500
+"""Pixels of width that a picture beside a timeline has."""
+BOX_GAP, ROW, LAYER = 14, 40, 66
+"""Pixels between two boxes of a row, from one row to the next, and from a layer to the next."""
+HEIGHTS = (140, 520)
 BOX_LABEL, LETTER, BOX_FRAME = 16, 9.2, 36
 """Most characters in a box, and in pixels the width of one and of what is around them."""
 RING, GAP = 220, 26
@@ -64,18 +68,28 @@ class Drawing:
 Places = dict[str, tuple[float, float]]
 
 
-def columns(layers: Sequence[Sequence[str]], labels: Mapping[str, str]) -> Places:
-    """Layers from left to right, each as wide as its longest label, the nodes of each from above
-    in the order given."""
+def layered(layers: Sequence[Sequence[str]], labels: Mapping[str, str]) -> Places:
+    """Layers from above, the nodes of each from the left in the order given, in as many rows as
+    keep the picture about ``PANEL`` wide: a panel shows it at its full size."""
     places: Places = {}
-    left = 0.0
+    top = 0.0
     for layer in layers:
-        longest = max((len(shorten(labels.get(n, n), BOX_LABEL)) for n in layer), default=0)
-        width = longest * LETTER + BOX_FRAME
-        for n, node in enumerate(layer):
-            places[node] = (round(left + width / 2, 1), n * ROW)
-        left += width + COLUMN_GAP
+        left, row = 0.0, 0
+        for node in layer:
+            width = len(shorten(labels.get(node, node), BOX_LABEL)) * LETTER + BOX_FRAME
+            if left and left + width > PANEL:
+                left, row = 0.0, row + 1
+            places[node] = (round(left + width / 2, 1), top + row * ROW)
+            left += width + BOX_GAP
+        top += row * ROW + LAYER
     return places
+
+
+def fitting(drawing: Drawing) -> int:
+    """How many pixels high a picture of boxes is at its full size, within ``HEIGHTS``."""
+    ys = [node.y for node in drawing.nodes] or [0.0]
+    low, high = HEIGHTS
+    return int(min(high, max(low, max(ys) - min(ys) + 2 * ROW)))
 
 
 def rings(graph: nx.DiGraph, kinds: Mapping[str, str], seed: int = 0) -> Places:

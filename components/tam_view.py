@@ -72,7 +72,7 @@ def seen(cycle: CycleState) -> list[Seen]:
 def neighbourhood(
     cycle: CycleState, transitions: Sequence[Seen], names: Names, ghost: Sequence[str] = ()
 ) -> Drawing:
-    """The beam from left to right, the chosen path along the top; ``ghost`` is another path."""
+    """The beam from above, the chosen path along the left; ``ghost`` is another path."""
     rank = {"chosen": 0, "kept": 1, "dropped": 2, "refused": 3, "ghost": 4}
     kinds, states, depth = _nodes_of_path(cycle)
     drawn: dict[tuple[str, str], Seen] = {}
@@ -108,7 +108,7 @@ def neighbourhood(
         layer.sort(key=lambda n: (rank[states[n]], -best.get(n, 0.0), n))
     texts = names.texts(depth)
     labels = {n: names.label(n, kinds[n]) for n in depth}
-    places = tam_layout.columns(layers, labels)
+    places = tam_layout.layered(layers, labels)
     nodes = tuple(
         Node(
             id=n,
@@ -202,7 +202,8 @@ def _near(
     height: int,
 ) -> None:
     drawing = neighbourhood(cycle, transitions, names, ghost)
-    tam_graph.show(drawing, _alt(cycle, transitions, names), height=height)
+    high = height if height > HEIGHT else tam_layout.fitting(drawing)
+    tam_graph.show(drawing, _alt(cycle, transitions, names), height=high)
     st.html(tam_graph.legend({n.state for n in drawing.nodes}, WORDS) + _left(drawing, cycle))
     if names.why:
         st.caption(f"{names.why} Nodes go by what the run recorded.")

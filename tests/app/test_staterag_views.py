@@ -525,3 +525,33 @@ def test_a_run_made_elsewhere_is_shown_with_its_own_memory(page: Open, bench: Fa
     app.segmented_control(key=session.RAIL).set_value("settings").run()
     made = next(s.event for s in STEPS if isinstance(s.event, RunStarted)).settings["memory"]
     assert app.selectbox(key=session.setting_key("staterag", "memory")).value == made
+
+
+@given(
+    st.lists(
+        st.lists(st.text("abcdefgh ", min_size=1, max_size=60), min_size=1, max_size=12),
+        min_size=1,
+        max_size=8,
+    )
+)
+def test_the_boxes_of_a_path_stand_apart_in_a_panels_width(layers: list[list[str]]) -> None:
+    ids = [[f"{i}-{j}" for j, _ in enumerate(layer)] for i, layer in enumerate(layers)]
+    labels = {
+        n: label
+        for layer, names in zip(ids, layers, strict=True)
+        for n, label in zip(layer, names, strict=True)
+    }
+    places = tam_layout.layered(ids, labels)
+
+    def half(node: str) -> float:
+        shown = min(len(" ".join(labels[node].split())), tam_layout.BOX_LABEL)
+        return shown * tam_layout.LETTER / 2
+
+    for a in places:
+        assert 0 <= places[a][0] - half(a) <= places[a][0] + half(a) <= tam_layout.PANEL
+        for b in places:
+            same_row = a != b and places[a][1] == places[b][1]
+            assert not same_row or abs(places[a][0] - places[b][0]) >= half(a) + half(b)
+    lowest = [max(places[n][1] for n in layer) for layer in ids]
+    highest = [min(places[n][1] for n in layer) for layer in ids]
+    assert all(low < high for low, high in zip(lowest, highest[1:], strict=False))

@@ -1,0 +1,61 @@
+"""What fits the window, at the width of a laptop and at that of half of one."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.app.recorded import record
+from tests.browser.conftest import Site
+from tests.browser.steps import Page, choose, expect, open_run, seed
+
+pytestmark = pytest.mark.browser
+
+_PICTURE = '[class*="st-key-ri_picture_"]'
+_HIDDEN = f"""() => {{
+  const found = [...document.querySelectorAll('{_PICTURE}, :has(> {_PICTURE})')];
+  const inner = found.filter(e => getComputedStyle(e).overflowY !== 'visible');
+  return Math.max(0, ...inner.map(e => e.scrollHeight - e.clientHeight));
+}}"""
+"""Pixels of the picture that are seen only by scrolling inside it."""
+
+
+def test_the_picture_of_a_run_scrolls_inside_only_where_columns_stand_side_by_side(
+    tab: Page, site: Site
+) -> None:
+    run_id = seed(site)
+    tab.set_viewport_size({"width": 800, "height": 900})
+    open_run(tab, site, run_id)
+    for view in ("Belief", "Gates", "Evidence", "Story"):
+        choose(tab, view)
+        expect(tab.locator(_PICTURE)).to_be_visible()
+        assert tab.evaluate(_HIDDEN) <= 1, view
+    choose(tab, "Belief")
+    tab.set_viewport_size({"width": 1280, "height": 800})
+    tab.wait_for_function(f"() => ({_HIDDEN})() > 100")
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (800, 600)])
+def test_every_sample_question_can_be_reached(tab: Page, site: Site, size: tuple[int, int]) -> None:
+    tab.set_viewport_size({"width": size[0], "height": size[1]})
+    tab.goto(site.url())
+    box = tab.get_by_role("combobox", name="Sample questions")
+    box.click()
+    listed = tab.get_by_role("listbox")
+    expect(listed).to_be_visible()
+    place = listed.bounding_box()
+    assert place["y"] >= 0
+    assert place["y"] + place["height"] <= size[1]
+    box.fill("German city")
+    tab.get_by_role("option").first.click()
+    expect(tab.get_by_role("textbox", name="Question")).to_have_value(
+        "In which German city was the person who scored the first Iron Man movie born?"
+    )
+
+
+def test_few_pages_are_all_numbered(tab: Page, site: Site) -> None:
+    for n in range(40):
+        site.keep(record(system="static", run_id=f"run{n}", question=f"Question {n}?"))
+    tab.goto(site.url("Runs"))
+    pages = tab.get_by_test_id("stPagination")
+    for number in ("1", "2", "3"):
+        expect(pages.get_by_text(number, exact=True)).to_be_visible()
