@@ -8,7 +8,7 @@ from typing import Any
 from components.budget_meters import amount
 from components.event_signs import MINOR, sign
 from components.markup import icon
-from components.safe import esc, visible
+from components.safe import esc, plural, visible
 from core.events import RunFinished, Step
 from core.narration import narrate
 
@@ -73,7 +73,8 @@ def _spent(step: Step, before: Step | None) -> list[str]:
 
 def count(total: int, shown: int, first: int, on_page: int) -> str:
     """How much of the run the timeline holds, in words."""
-    text = f"{total:,} steps" if shown == total else f"{shown:,} of {total:,} steps"
+    steps = plural(total, "step")
+    text = steps if shown == total else f"{shown:,} of {steps}"
     if on_page < shown:
         text += f", lines {first + 1:,} to {first + on_page:,}"
     return text

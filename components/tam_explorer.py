@@ -204,7 +204,7 @@ def _picture(names: Names, kinds: dict[str, str]) -> None:
     )
     tam_graph.show(
         drawing,
-        f"The abstraction memory, {len(drawing.nodes)} nodes around the root, down to "
+        f"The abstraction memory, {plural(len(drawing.nodes), 'node')} around the root, down to "
         f"{TITLES[str(down_to)].lower()}.{where} The list beside it says the same.",
         height=HEIGHT,
     )

@@ -267,7 +267,7 @@ def _whole(cycle: CycleState, names: Names, *, height: int) -> None:
     drawing, left_out = picture_of(names, chosen=cycle.proposed)
     tam_graph.show(
         drawing,
-        f"The whole graph, {len(drawing.nodes)} nodes around the root, the path of cycle "
+        f"The whole graph, {plural(len(drawing.nodes), 'node')} around the root, the path of cycle "
         f"{cycle.number} marked.",
         height=height,
     )
