@@ -11,8 +11,8 @@ from components import session
 from components.safe import plural
 
 T = TypeVar("T")
-BUTTON, MOST_BUTTONS = 44, 7
-"""Pixels that a page's button takes, and how many of them the framework shows at most."""
+BUTTON, MOST_BUTTONS = 60, 7
+"""Pixels allowed for a page's button (with less some are elided), and most buttons shown at once."""
 
 
 def page(
