@@ -12,7 +12,7 @@ from components.safe import plural
 
 T = TypeVar("T")
 BUTTON, MOST_BUTTONS = 60, 7
-"""Pixels allowed for a page's button (with less some are elided), and most buttons shown at once."""
+"""Pixels allowed for a page's button (with less some are elided), and most of them at once."""
 
 
 def page(
