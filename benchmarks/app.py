@@ -133,7 +133,7 @@ def pages_table(visitor: Visitor) -> Table:
     """First paint of every page on a warm server: its heading, and its body."""
     ready = {
         "": "button:has-text('Ask and watch')",
-        "Run": "button:has-text('Sample questions')",
+        "Run": "[role=combobox][aria-label*='Sample questions']",
         "Runs": ".ri-title",
         "Corpus": ".ri-outcome",
     }
