@@ -21,6 +21,7 @@ from core.replay import Watched
 from core.settings import Role, SystemSettings, extra, role_of
 from core.systems.beliefrag.profiles import Answerability, RetrievalValue, profile
 from core.systems.beliefrag.settings import BeliefRAGSettings
+from core.systems.staterag.decide import SelectInputs
 from core.systems.staterag.settings import StateRAGSettings
 from core.types import Frozen
 from tests.core.drawn import drawn_decisions
@@ -69,10 +70,22 @@ TELLING: dict[type[SystemSettings], list[dict[str, Any]]] = {
 """Settings in which a knob decides that under the defaults is overruled by another."""
 
 
+RARE: dict[str, list[Frozen]] = {
+    "staterag.select": [
+        SelectInputs(anchor="a", hits=(("b", 3.0), ("c", 2.0), ("a", 1.0)), earlier=("z",))
+    ]
+}
+"""Inputs that hardly come up by chance: a later cycle whose region holds better passages than the
+path's own."""
+
+
 @cache
 def decisions_of(name: str) -> dict[str, list[Frozen]]:
     chance, found = random.Random(1), drawn_decisions(name, RUNS)
-    return {d: chance.sample(all_, min(len(all_), INPUTS)) for d, all_ in found.items()}
+    return {
+        d: [*RARE.get(d, ()), *chance.sample(all_, min(len(all_), INPUTS))]
+        for d, all_ in found.items()
+    }
 
 
 def values_of(kind: type[SystemSettings], knob: str) -> list[Any]:
