@@ -5,7 +5,8 @@ Each is a call of the port ``retriever``, journaled with its response, so that a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from core.errors import RetrieverError
 from core.events import PassagesShown
@@ -22,7 +23,9 @@ from core.graph import (
 )
 from core.ports import Deps, as_json
 from core.steps import Stage, access_json, call_port, emit_with_notices, sound
-from core.types import JsonObject, Scored
+from core.types import Frozen, JsonObject, Scored
+
+Found = TypeVar("Found", bound=Frozen)
 
 
 def graph_of(deps: Deps) -> AbstractionMemory:
@@ -38,6 +41,18 @@ def graph_of(deps: Deps) -> AbstractionMemory:
     return deps.graph
 
 
+def _recorded(
+    deps: Deps, task: str, request: JsonObject, call: Callable[[AbstractionMemory], Found]
+) -> Stage[Found]:
+    """Call the graph once and journal the answer, or the failed call."""
+    called, found, failure = call_port(deps, task, request, lambda: call(graph_of(deps)))
+    if failure is not None:
+        yield from emit_with_notices(deps, called)
+        raise failure
+    yield from emit_with_notices(deps, called.model_copy(update={"response": as_json(found)}))
+    return found
+
+
 def expand(deps: Deps, query: str, parents: Sequence[str]) -> Stage[tuple[GraphEdge, ...]]:
     """Every edge out of these nodes, scored for the query.
 
@@ -45,14 +60,12 @@ def expand(deps: Deps, query: str, parents: Sequence[str]) -> Stage[tuple[GraphE
         RetrieverError: the graph failed; the failed call is journaled.
     """
     request: JsonObject = {"query": query, "parents": [*parents], "access": access_json(deps)}
-    called, edges, failure = call_port(
-        deps, "expand", request, lambda: graph_of(deps).expand(query, parents, deps.access)
+    found = yield from _recorded(
+        deps,
+        "expand",
+        request,
+        lambda graph: Expansion(edges=tuple(graph.expand(query, parents, deps.access))),
     )
-    if failure is not None:
-        yield from emit_with_notices(deps, called)
-        raise failure
-    found = Expansion(edges=tuple(edges))
-    yield from emit_with_notices(deps, called.model_copy(update={"response": as_json(found)}))
     return found.edges
 
 
@@ -63,14 +76,9 @@ def path_facts(deps: Deps, path: Sequence[str]) -> Stage[PathFacts]:
         RetrieverError: the graph failed; the failed call is journaled.
     """
     request: JsonObject = {"path": [*path], "access": access_json(deps)}
-    called, facts, failure = call_port(
-        deps, "path", request, lambda: graph_of(deps).facts(path, deps.access)
+    return (
+        yield from _recorded(deps, "path", request, lambda graph: graph.facts(path, deps.access))
     )
-    if failure is not None:
-        yield from emit_with_notices(deps, called)
-        raise failure
-    yield from emit_with_notices(deps, called.model_copy(update={"response": as_json(facts)}))
-    return facts
 
 
 def node_texts(deps: Deps, nodes: Sequence[str]) -> Stage[None]:
@@ -80,15 +88,12 @@ def node_texts(deps: Deps, nodes: Sequence[str]) -> Stage[None]:
         RetrieverError: the graph failed; the failed call is journaled.
     """
     request: JsonObject = {"nodes": [*nodes], "access": access_json(deps)}
-    called, texts, failure = call_port(
-        deps, "texts", request, lambda: graph_of(deps).texts(nodes, deps.access)
-    )
-    if failure is not None:
-        yield from emit_with_notices(deps, called)
-        raise failure
-    kept = tuple((n, t[:TEXT_KEPT]) for n, t in zip(nodes, texts, strict=True) if t)
-    found = NodeTexts(nodes=kept)
-    yield from emit_with_notices(deps, called.model_copy(update={"response": as_json(found)}))
+
+    def named(graph: AbstractionMemory) -> NodeTexts:
+        texts = zip(nodes, graph.texts(nodes, deps.access), strict=True)
+        return NodeTexts(nodes=tuple((node, text[:TEXT_KEPT]) for node, text in texts if text))
+
+    yield from _recorded(deps, "texts", request, named)
 
 
 def spread(deps: Deps, terms: Sequence[str]) -> Stage[Spread]:
@@ -98,14 +103,11 @@ def spread(deps: Deps, terms: Sequence[str]) -> Stage[Spread]:
         RetrieverError: the graph failed; the failed call is journaled.
     """
     request: JsonObject = {"terms": [*terms], "access": access_json(deps)}
-    called, found, failure = call_port(
-        deps, "spread", request, lambda: graph_of(deps).spread(terms, deps.access)
+    return (
+        yield from _recorded(
+            deps, "spread", request, lambda graph: graph.spread(terms, deps.access)
+        )
     )
-    if failure is not None:
-        yield from emit_with_notices(deps, called)
-        raise failure
-    yield from emit_with_notices(deps, called.model_copy(update={"response": as_json(found)}))
-    return found
 
 
 def region(deps: Deps, node: str, query: str, width: int) -> Stage[tuple[Scored, ...]]:
