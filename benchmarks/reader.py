@@ -21,9 +21,10 @@ import numpy as np
 from benchmarks.reading_data import DATA, CachedEncoder, Item, load
 from core.adapters.embeddings import SentenceEmbedder
 from core.evaluation.metrics import token_f1
-from core.ports import AnswerRequest, FloatArray, TextView
+from core.ports import FloatArray, TextView
 from core.reasoning.extractive import reading
 from core.reasoning.extractive.question import analyse
+from core.tasks import AnswerRequest
 
 RIGHT = 0.5
 TIMED = 50

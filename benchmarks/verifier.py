@@ -21,7 +21,6 @@ from benchmarks.counterfactuals import altered_sets
 from benchmarks.evidence_states import BUNDLED, DATA, FILES, SIZE, BundledSet, DevSet
 from benchmarks.fit_verifier import all_rows, report
 from core.adapters.tokens import MiniLMTokens
-from core.ports import VERIFY, Allowance, VerifyRequest
 from core.reasoning.extractive.bridge import bridges
 from core.reasoning.extractive.case import Case
 from core.reasoning.extractive.conflict import conflicts
@@ -30,6 +29,7 @@ from core.reasoning.extractive.logistic import models
 from core.reasoning.extractive.queries import covers, write_query
 from core.reasoning.extractive.reasoner import ExtractiveReasoner
 from core.reasoning.extractive.unhelpful import unhelpful
+from core.tasks import VERIFY, Allowance, VerifyRequest
 
 MULTI_HOP = ("hotpotqa", "musique")
 

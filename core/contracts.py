@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 from core import decisions, registry
 from core.errors import BadInput
 from core.events import SCHEMA_VERSION, Called, Decided, Proposed, RunStarted, Step
-from core.ports import parse_response
+from core.responses import parse_response
 from core.settings import SystemSettings
 from core.types import Frozen, JsonObject
 

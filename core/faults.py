@@ -27,25 +27,26 @@ from core.errors import (
 )
 from core.events import FaultInjected, Step
 from core.graph import AbstractionMemory, GraphEdge, PathFacts, Spread
-from core.ports import (
+from core.ports import CallContext, Deps, Reasoner, Retriever, bound
+from core.reasoning.replies import validate_reply
+from core.settings import unknown_name
+from core.steps import Emit
+from core.systems.definition import System
+from core.tasks import (
     Allowance,
-    CallContext,
     ClaimsRequest,
     ClaimVerdict,
     ClaimVerdicts,
-    Deps,
     ForageReply,
     ForageRequest,
     GradeRequest,
     Grades,
     PassageGrade,
     Performed,
-    Reasoner,
     Rep,
     Reply,
     Req,
     Request,
-    Retriever,
     Rewrite,
     RewriteRequest,
     Task,
@@ -53,12 +54,7 @@ from core.ports import (
     VerifyRequest,
     WriteQueryRequest,
     WrittenQuery,
-    bound,
 )
-from core.reasoning.replies import validate_reply
-from core.settings import unknown_name
-from core.steps import Emit
-from core.systems.definition import System
 from core.types import Access, Channel, CorpusRef, Metadata, Passage, Scored
 
 RETRIEVER_ERRORS: dict[str, Callable[[], RetrieverError]] = {

@@ -21,9 +21,9 @@ from core.graph import (
     RegionHit,
     Spread,
 )
-from core.ports import Deps, as_json
+from core.ports import Deps
 from core.steps import Stage, access_json, call_port, emit_with_notices, sound
-from core.types import Frozen, JsonObject, Scored
+from core.types import Frozen, JsonObject, Scored, as_json
 
 Found = TypeVar("Found", bound=Frozen)
 

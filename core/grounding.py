@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from core.ports import Support
 from core.retrieval.sentences import sentence_spans
 from core.retrieval.tokenizer import STOP_WORDS, Token, fold, tokenize
+from core.tasks import Support
 from core.types import Citation, Passage
 
 MAX_CITATIONS = 8

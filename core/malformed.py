@@ -6,7 +6,7 @@ import json
 
 from pydantic import JsonValue
 
-from core.ports import Reply
+from core.tasks import Reply
 from core.types import JsonObject
 
 FORMS = (

@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 
 from core.events import Warned
 from core.memory import Artifact, Persisted, Recalled
-from core.ports import Deps, as_json
+from core.ports import Deps
 from core.steps import Stage, call_port, emit, emit_with_notices
+from core.types import as_json
 
 
 def recall(

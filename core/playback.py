@@ -42,27 +42,12 @@ from core.graph import (
 )
 from core.journal import Journal
 from core.memory import Artifact, Memory, MemoryScope, NoMemory, Persisted, Recalled
-from core.ports import (
-    Allowance,
-    CallContext,
-    Clock,
-    Deps,
-    Performed,
-    ReadResponse,
-    Reasoner,
-    Rep,
-    Req,
-    Reranker,
-    RerankResponse,
-    Retriever,
-    SearchResponse,
-    Task,
-    bound,
-    parse_response,
-)
+from core.ports import CallContext, Clock, Deps, Reasoner, Reranker, Retriever, bound
 from core.registry import system
+from core.responses import ReadResponse, RerankResponse, SearchResponse, parse_response
 from core.settings import SystemSettings
 from core.tape import Tape, recorded_error
+from core.tasks import Allowance, Performed, Rep, Req, Task
 from core.trace import passages, start
 from core.types import Access, Channel, CorpusRef, Passage, Scored, digest
 

@@ -17,8 +17,8 @@ from pydantic import JsonValue
 from core import contracts, decisions
 from core.decisions import Decider, Decision, Undetermined
 from core.events import Called, Decided, Step
-from core.ports import TASKS
 from core.settings import Role, SystemSettings, changed, extra, override, role_of
+from core.tasks import TASKS
 from core.trace import start
 from core.types import Budgets, Frozen, Gate, JsonObject
 

@@ -27,20 +27,11 @@ from core.events import (
     Retrieved,
     Warned,
 )
-from core.ports import (
-    Allowance,
-    Deps,
-    ModelCall,
-    ReadResponse,
-    Rep,
-    Req,
-    RerankResponse,
-    SearchResponse,
-    Task,
-    as_json,
-)
+from core.ports import Deps
+from core.responses import ReadResponse, RerankResponse, SearchResponse
 from core.settings import SystemSettings
-from core.types import Channel, Frozen, JsonObject, Passage, Scored, digest
+from core.tasks import Allowance, ModelCall, Rep, Req, Task
+from core.types import Channel, Frozen, JsonObject, Passage, Scored, as_json, digest
 
 
 class Emit(NamedTuple):

@@ -21,7 +21,8 @@ from core.events import (
     Warned,
     identity,
 )
-from core.ports import CallContext, ModelCall
+from core.ports import CallContext
+from core.tasks import ModelCall
 from core.trace import differing, passages
 from core.types import Passage
 

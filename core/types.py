@@ -25,6 +25,12 @@ class Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+def as_json(value: Frozen) -> JsonObject:
+    """The JSON form of a value, for a journaled payload."""
+    dumped: JsonObject = value.model_dump(mode="json")
+    return dumped
+
+
 def digest(value: object) -> str:
     """SHA-256 (first 16 hex digits) of the canonical JSON of ``value``, or of the text itself.
 

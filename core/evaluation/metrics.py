@@ -28,8 +28,9 @@ from core.events import (
     RunStarted,
     Step,
 )
-from core.ports import VERIFY, TokenCounter, Verification
+from core.ports import TokenCounter
 from core.retrieval.tokenizer import terms
+from core.tasks import VERIFY, Verification
 from core.types import Frozen, Passage, Unit
 
 Gold: TypeAlias = tuple[frozenset[str], ...]

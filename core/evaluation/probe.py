@@ -15,13 +15,14 @@ from dataclasses import replace
 from core.budget import Ledger
 from core.errors import BadInput, ReasonerError
 from core.events import Probed
-from core.ports import ANSWER, AnswerRequest, Deps
+from core.ports import Deps
 from core.steps import Emit, Stage, ask, emit
 from core.systems.beliefrag.controller import State, decision_inputs, run
 from core.systems.beliefrag.decide import ACT
 from core.systems.beliefrag.settings import BeliefRAGSettings
 from core.systems.definition import System
 from core.systems.reader import readable, reserve_answer
+from core.tasks import ANSWER, AnswerRequest
 
 PREFIX_KNOBS = frozenset({"answer_threshold", "flip_threshold", "abstain_threshold"})
 """Settings that decide where a run ends and nothing of its way there."""

@@ -8,18 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from core.errors import BadInput
-from core.ports import (
-    TASKS,
-    Allowance,
-    CallContext,
-    Performed,
-    Reasoner,
-    Rep,
-    Req,
-    Task,
-    bound,
-)
+from core.ports import CallContext, Reasoner, bound
 from core.settings import unknown_name
+from core.tasks import TASKS, Allowance, Performed, Rep, Req, Task
 
 
 class RoleReasoner:

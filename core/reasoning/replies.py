@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import ValidationError
 
 from core.errors import MalformedOutput
-from core.ports import Rep, Req, Task
+from core.tasks import Rep, Req, Task
 
 MAX_REPLY = 200_000
 """Most characters of a raw reply that are parsed at all."""

@@ -7,18 +7,9 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from core.errors import RagError, TaskUnsupported
-from core.ports import (
-    Allowance,
-    CallContext,
-    Performed,
-    Rep,
-    Reply,
-    Req,
-    Request,
-    Task,
-    TokenCounter,
-)
+from core.ports import CallContext, TokenCounter
 from core.reasoning.replies import validate_reply
+from core.tasks import Allowance, Performed, Rep, Reply, Req, Request, Task
 
 Line: TypeAlias = Reply | RagError | str
 """A reply, an error to raise, or raw text that is validated like a model's."""

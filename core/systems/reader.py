@@ -5,9 +5,10 @@ from __future__ import annotations
 from core.errors import BudgetExhausted, Terminal
 from core.events import Grounded, RunFinished
 from core.grounding import ground
-from core.ports import ANSWER, AnswerRequest, Deps
+from core.ports import Deps
 from core.steps import Stage, ask, emit, stage
 from core.systems.evidence import EvidenceSet
+from core.tasks import ANSWER, AnswerRequest
 from core.types import Citation, Passage
 
 

@@ -2,8 +2,8 @@ import pytest
 
 from core.adapters.cassette import Cassette, CassetteMiss, RecordingGateway
 from core.errors import BadInput, ModelTimeout
-from core.ports import ANSWER, TASKS, Allowance
 from core.reasoning.llm.reasoner import LLMReasoner
+from core.tasks import ANSWER, TASKS, Allowance
 from tests.reasoning.llm.samples import REQUESTS, FakeGateway, WordTokens, good_text
 
 

@@ -18,8 +18,8 @@ from core.errors import (
     RateLimited,
     ReasonerError,
 )
-from core.ports import ANSWER, TASKS, Allowance
 from core.reasoning.llm.reasoner import LLMReasoner
+from core.tasks import ANSWER, TASKS, Allowance
 from tests.adapters.model_server import KEY, ModelServer
 from tests.reasoning.llm.samples import REQUESTS, WordTokens, good_text
 

@@ -3,8 +3,8 @@ import pytest
 from core.adapters.reply_cache import CachingGateway
 from core.chat import ChatReply
 from core.errors import MalformedOutput
-from core.ports import ANSWER, Allowance
 from core.reasoning.llm.reasoner import LLMReasoner
+from core.tasks import ANSWER, Allowance
 from tests.reasoning.llm.samples import REQUESTS, FakeGateway, WordTokens, good_text
 
 

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from core.adapters.embeddings import SentenceEmbedder
-from core.ports import Allowance, FloatArray, Performed, Reasoner, Verification
+from core.ports import FloatArray, Reasoner
 from core.retrieval.index import Index
 from core.retrieval.tokenizer import terms
+from core.tasks import Allowance, Performed, Verification
 from core.wiring import Workbench
 from tests.app.recorded import Judge, Words
 
@@ -51,7 +52,7 @@ class Reader(Judge):
 
 
 def _first_sentence(request: Any) -> Any:
-    from core.ports import Reading, Support
+    from core.tasks import Reading, Support
 
     wanted = set(terms(request.question))
     if not request.passages:

@@ -7,7 +7,7 @@ from typing import Any
 
 from core.errors import RetrieverTimeout
 from core.events import Step
-from core.ports import (
+from core.tasks import (
     Allowance,
     AnswerRequest,
     Decomposition,

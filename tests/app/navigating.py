@@ -10,9 +10,10 @@ from typing import Any
 from core import registry
 from core.events import Step
 from core.graph import GraphEdge, NodeType, PathFacts, Spread
-from core.ports import Allowance, Deps, Performed, Plan, Verification
+from core.ports import Deps
 from core.runs import RunSpec, execute
 from core.settings import override
+from core.tasks import Allowance, Performed, Plan, Verification
 from core.types import Access, Scored
 from tests.app.recorded import (
     BETTANY,

@@ -11,10 +11,12 @@ from typing import Any
 from core import registry
 from core.errors import RetrieverTimeout
 from core.events import Step
-from core.ports import (
+from core.ports import Deps
+from core.runs import RunSpec, execute
+from core.settings import override
+from core.tasks import (
     Allowance,
     AnswerRequest,
-    Deps,
     Performed,
     Reading,
     Rewrite,
@@ -23,8 +25,6 @@ from core.ports import (
     VerifyRequest,
     WrittenQuery,
 )
-from core.runs import RunSpec, execute
-from core.settings import override
 from core.types import Access, Channel, CorpusRef, Passage, Scored, digest
 
 QUESTION = "Who is married to the actor who plays Jarvis?"

@@ -28,9 +28,9 @@ from core import trace
 from core.events import Decided, MemoryOp, PathExplored, Proposed, RunStarted, Step, Validated
 from core.memory import PathArtifact, PlanArtifact
 from core.narration import narrate
-from core.ports import Plan
 from core.replay import ParsedRun, replay
 from core.settings import override
+from core.tasks import Plan
 from core.types import CorpusRef
 from tests.app.bench import FakeBench
 from tests.app.conftest import CORPUS, RUN, Open, html

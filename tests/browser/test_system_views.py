@@ -9,7 +9,7 @@ import re
 
 import pytest
 
-from core.ports import Plan
+from core.tasks import Plan
 from tests.app.foraging import Agent, Flaky, foraged
 from tests.app.navigating import ROOT, TYPES, Graph, Roles, navigated
 from tests.app.recorded import BETTANY, JARVIS, NASTY, OTHER, passage

@@ -16,7 +16,8 @@ from core.memory import (
     RegionArtifact,
     artifact_id,
 )
-from core.ports import Decomposition, Deps, ForageReply, HopAnswer, Verification
+from core.ports import Deps
+from core.tasks import Decomposition, ForageReply, HopAnswer, Verification
 from core.types import Frozen
 from tests.core.world import (
     PASSAGES,

@@ -11,7 +11,9 @@ from core.errors import BadInput, MalformedOutput, RetrieverTimeout
 from core.events import Called, EvidenceChanged, FaultInjected, RunFinished, Step, Warned
 from core.faults import FAULTS, Fault
 from core.journal import Journal
-from core.ports import (
+from core.reasoning.replies import validate_reply
+from core.runs import execute
+from core.tasks import (
     TASKS,
     ClaimVerdict,
     ClaimVerdicts,
@@ -31,8 +33,6 @@ from core.ports import (
     Verification,
     WrittenQuery,
 )
-from core.reasoning.replies import validate_reply
-from core.runs import execute
 from tests.core.world import deps, run, spec
 
 SETTINGS: dict[str, dict[str, Any]] = {

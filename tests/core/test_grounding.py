@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.grounding import CONTENT_SHARE, MAX_CITATIONS, ground
-from core.ports import Support
+from core.tasks import Support
 from core.types import Passage
 
 

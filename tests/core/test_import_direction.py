@@ -23,14 +23,23 @@ LAYERS: dict[str, set[str]] = {
     "core.budget": {"core.types", "core.errors"},
     "core.decisions": {"core.types", "core.errors", "core.settings"},
     "core.graph": {"core.types", "core.errors"},
+    "core.tasks": {"core.types"},
     "core.ports": {
         "core.types",
         "core.errors",
         "core.events",
         "core.budget",
-        "core.settings",
         "core.graph",
         "core.memory",
+        "core.tasks",
+    },
+    "core.responses": {
+        "core.types",
+        "core.errors",
+        "core.events",
+        "core.graph",
+        "core.memory",
+        "core.tasks",
     },
     "core.steps": {
         "core.types",
@@ -40,7 +49,9 @@ LAYERS: dict[str, set[str]] = {
         "core.settings",
         "core.decisions",
         "core.graph",
+        "core.tasks",
         "core.ports",
+        "core.responses",
     },
 }
 """What each of the inner modules may import of the project; settings and errors are level."""

@@ -30,10 +30,11 @@ from core.events import (
 from core.faults import Fault
 from core.journal import Journal
 from core.playback import ShownPassages, fork, resume
-from core.ports import Deps, ModelCall, Performed
+from core.ports import Deps
 from core.registry import system
 from core.replay import replay
 from core.runs import execute
+from core.tasks import ModelCall, Performed
 from core.types import CorpusRef
 from tests.core.world import Kept, WordRetriever, deps, run, spec
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from core import contracts, decisions, jsonl, registry, trace
 from core.errors import BadInput
 from core.events import Called, Decided, EvidenceChanged, RunFinished, RunStarted, Step
-from core.ports import Decomposition
 from core.replay import replay
 from core.runs import RunSpec, execute
 from core.settings import override
+from core.tasks import Decomposition
 from core.types import Budgets
 from tests.core.drawn import drawn_world, wide
 from tests.core.world import Kept, deps, run

@@ -18,11 +18,14 @@ from core.graph import ADMISSIBLE, GraphEdge, NodeType, PathFacts, Spread
 from core.journal import Journal
 from core.memory import Artifact, MemoryScope, Persisted
 from core.observations import read_observation
-from core.ports import (
+from core.ports import Deps
+from core.reasoning.scripted import Script, ScriptedReasoner
+from core.registry import system
+from core.retrieval.tokenizer import content_terms
+from core.tasks import (
     AnswerRequest,
     DecomposeRequest,
     Decomposition,
-    Deps,
     ForageReply,
     ForageRequest,
     HopAnswer,
@@ -38,9 +41,6 @@ from core.ports import (
     WriteQueryRequest,
     WrittenQuery,
 )
-from core.reasoning.scripted import Script, ScriptedReasoner
-from core.registry import system
-from core.retrieval.tokenizer import content_terms
 from core.types import Access, Channel, CorpusRef, Passage, Scored, digest
 
 TEXTS = {

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from core.evaluation import metrics
 from core.evaluation.questions import Question
 from core.events import Called, Decided, PassagesShown
-from core.ports import Verification, as_json
-from core.types import Access
+from core.tasks import Verification
+from core.types import Access, as_json
 from tests.evaluation.building import end, gold, hold, of_tenant, prune, run, search, start
 
 words = st.text(alphabet="ab c.,!THE the", max_size=30)

@@ -14,8 +14,8 @@ from core.evaluation.probe import probing
 from core.evaluation.questions import Question
 from core.evaluation.states import probed_run
 from core.events import Called, Decided, Probed, RunFinished, Step
-from core.ports import Rewrite, WrittenQuery
 from core.systems.beliefrag.decide import ACT, TERMINAL
+from core.tasks import Rewrite, WrittenQuery
 from tests.core.world import QUESTION, Kept, deps, spec
 
 ASKED = Question(id="q", question=QUESTION, answers=("Low Tide",))

@@ -9,8 +9,8 @@ from core.adapters.tokens import MiniLMTokens
 from core.errors import BadInput, ContextTooLong
 from core.events import ModelCalled, RunFinished
 from core.grounding import ground
-from core.ports import ANSWER, TASKS, VERIFY, Allowance
 from core.reasoning.llm.reasoner import LLMReasoner
+from core.tasks import ANSWER, TASKS, VERIFY, Allowance
 from tests.core import world
 from tests.local_model.fetch_weights import weights
 from tests.reasoning.llm.samples import PASSAGES, REQUESTS

@@ -1,10 +1,11 @@
 import pytest
 
 from core.errors import BadInput, TaskUnsupported
-from core.ports import ANSWER, VERIFY, Allowance, CallContext
+from core.ports import CallContext
 from core.reasoning.by_role import RoleReasoner, parse_choice
 from core.reasoning.llm.reasoner import LLMReasoner
 from core.reasoning.scripted import ScriptedReasoner
+from core.tasks import ANSWER, VERIFY, Allowance
 from tests.reasoning.llm.samples import REQUESTS, FakeGateway, WordTokens, good_text
 
 TOKENS = WordTokens()

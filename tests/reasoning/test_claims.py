@@ -1,7 +1,7 @@
 import pytest
 
-from core.ports import CHECK_CLAIMS, Allowance, ClaimsRequest
 from core.reasoning.extractive.reasoner import ExtractiveReasoner
+from core.tasks import CHECK_CLAIMS, Allowance, ClaimsRequest
 from tests.reasoning.bag_view import WordTokens, passage, view_of
 
 QUEUE = passage(

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.ports import DecomposeRequest
 from core.reasoning.extractive.decompose import decompose, sub_questions
+from core.tasks import DecomposeRequest
 from tests.reasoning.bag_view import passage, view_of
 
 VIEW = view_of(passage("Hello Love", "A record."), passage("The Girl Who Fell Down", "A novel."))

@@ -3,7 +3,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.errors import TaskUnsupported
-from core.ports import (
+from core.reasoning.extractive import bridge
+from core.reasoning.extractive.logistic import models
+from core.reasoning.extractive.reasoner import HANDLERS, ExtractiveReasoner
+from core.reasoning.extractive.relevance import passage_signals
+from core.reasoning.extractive.signals import signals
+from core.retrieval.textview import CorpusTextView
+from core.tasks import (
     ANSWER,
     DECOMPOSE,
     EXTRACT_FACTS,
@@ -25,12 +31,6 @@ from core.ports import (
     VerifyRequest,
     WriteQueryRequest,
 )
-from core.reasoning.extractive import bridge
-from core.reasoning.extractive.logistic import models
-from core.reasoning.extractive.reasoner import HANDLERS, ExtractiveReasoner
-from core.reasoning.extractive.relevance import passage_signals
-from core.reasoning.extractive.signals import signals
-from core.retrieval.textview import CorpusTextView
 from tests.reasoning.bag_view import WordTokens, bag_vectors, passage
 
 FILM = passage(

@@ -1,5 +1,5 @@
-from core.ports import EXTRACT_FACTS, Allowance, FactsRequest
 from core.reasoning.extractive.reasoner import ExtractiveReasoner
+from core.tasks import EXTRACT_FACTS, Allowance, FactsRequest
 from tests.reasoning.bag_view import WordTokens, passage, view_of
 
 ACTOR = passage(

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from core.fencing import fence
 from core.observations import ACTIONS, Listed, write_passage, write_ranking
-from core.ports import ForageEntry, ForageRequest
 from core.reasoning.extractive.forage import forage_turn
+from core.tasks import ForageEntry, ForageRequest
 from tests.reasoning.bag_view import passage, view_of
 
 TEXTS = {

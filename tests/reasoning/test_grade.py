@@ -1,5 +1,5 @@
-from core.ports import GRADE, Allowance, GradeRequest
 from core.reasoning.extractive.reasoner import ExtractiveReasoner
+from core.tasks import GRADE, Allowance, GradeRequest
 from core.types import Metadata
 from tests.reasoning.bag_view import WordTokens, passage, view_of
 

@@ -1,7 +1,7 @@
 import pytest
 
-from core.ports import HOP_ANSWER, PLAN, ROUTE, Allowance, HopRequest, PlanRequest, RouteRequest
 from core.reasoning.extractive.reasoner import ExtractiveReasoner
+from core.tasks import HOP_ANSWER, PLAN, ROUTE, Allowance, HopRequest, PlanRequest, RouteRequest
 from tests.reasoning.bag_view import WordTokens, passage, view_of
 
 FILM = passage(

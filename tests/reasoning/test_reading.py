@@ -2,11 +2,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.ports import AnswerRequest
 from core.reasoning.extractive.features import build_scene
 from core.reasoning.extractive.question import analyse
 from core.reasoning.extractive.reading import answer, read
 from core.reasoning.extractive.rules import rule
+from core.tasks import AnswerRequest
 from tests.reasoning.bag_view import passage, view_of
 
 ORMOND = passage(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from core.ports import (
+from core.reasoning.extractive.question import analyse
+from core.reasoning.extractive.reasoner import ExtractiveReasoner
+from core.tasks import (
     ANSWER,
     CHECK_CLAIMS,
     DECOMPOSE,
@@ -23,8 +25,6 @@ from core.ports import (
     VerifyRequest,
     WriteQueryRequest,
 )
-from core.reasoning.extractive.question import analyse
-from core.reasoning.extractive.reasoner import ExtractiveReasoner
 from tests.reasoning.bag_view import WordTokens, passage, view_of
 
 # question, what asks in it, (title, text) of the passage that answers and of another, a year in it

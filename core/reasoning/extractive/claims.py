@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from core.ports import ClaimVerdict, ClaimVerdicts
 from core.reasoning.extractive.case import Case, CaseBook
 from core.reasoning.extractive.conflict import conflicts
 from core.reasoning.extractive.facets import share_stated
@@ -19,6 +18,7 @@ from core.reasoning.extractive.features import Scene, capitalised_spans
 from core.reasoning.extractive.lexicon import words
 from core.reasoning.extractive.relevance import relevances
 from core.retrieval.tokenizer import STOP_WORDS, Token, tokenize
+from core.tasks import ClaimVerdict, ClaimVerdicts
 from core.types import Passage
 
 STATED = 0.75

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 import regex
 
-from core.ports import DecomposeRequest, Decomposition, TextView
+from core.ports import TextView
 from core.reasoning.extractive.clauses import KINDS, SLOT, Split
 from core.reasoning.extractive.features import capitalised_spans
 from core.reasoning.extractive.phrases import (
@@ -30,6 +30,7 @@ from core.reasoning.extractive.phrases import (
     says,
 )
 from core.retrieval.tokenizer import tokenize
+from core.tasks import DecomposeRequest, Decomposition
 
 MAX_HOPS = 4
 MAX_CHARACTERS = 1_500

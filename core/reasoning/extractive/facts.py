@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.ports import Fact, Facts
 from core.reasoning.extractive.case import Case
 from core.reasoning.extractive.features import PassageFeatures, SentenceFeatures
 from core.reasoning.extractive.kinds import name_kinds
 from core.reasoning.extractive.lexicon import words
 from core.reasoning.extractive.relevance import relevances
 from core.retrieval.tokenizer import STOP_WORDS, Token
+from core.tasks import Fact, Facts
 
 MOST_FACTS = 200
 FACTS_A_PASSAGE = 4

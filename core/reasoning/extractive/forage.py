@@ -16,12 +16,13 @@ from dataclasses import dataclass, field
 import regex
 
 from core.observations import Listed, Printed, read_observation
-from core.ports import ForageReply, ForageRequest, TextView
+from core.ports import TextView
 from core.reasoning.extractive.decompose import sub_questions
 from core.reasoning.extractive.features import Scene, build_scene
 from core.reasoning.extractive.lexicon import words
 from core.retrieval.titles import aliases
 from core.retrieval.tokenizer import STOP_TERMS, STOP_WORDS, fold, tokenize
+from core.tasks import ForageReply, ForageRequest
 from core.types import Passage, digest
 
 FIRST_READS = 2

@@ -11,13 +11,13 @@ from datetime import date
 
 import regex
 
-from core.ports import Grades, PassageGrade
 from core.reasoning.extractive.case import Case
 from core.reasoning.extractive.facets import share_stated
 from core.reasoning.extractive.logistic import models
 from core.reasoning.extractive.relevance import relevances
 from core.reasoning.extractive.signals import signals
 from core.retrieval.tokenizer import content_terms, fold, tokenize
+from core.tasks import Grades, PassageGrade
 from core.types import Passage
 
 STATED = 0.6

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from core.ports import HopAnswer
 from core.reasoning.extractive.case import Case
 from core.retrieval.titles import alias_key
+from core.tasks import HopAnswer
 
 LEAST_PROBABILITY = 0.05
 """A less probable answer is none: the excerpts do not say."""

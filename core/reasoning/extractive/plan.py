@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 import regex
 
-from core.ports import Plan, PlanRequest, TextView
+from core.ports import TextView
 from core.reasoning.extractive.facets import facets_of, share_stated
 from core.reasoning.extractive.features import Scene, build_scene, capitalised_spans
 from core.retrieval.tokenizer import content_terms, tokenize
+from core.tasks import Plan, PlanRequest
 
 KNOWN = 0.6
 """A fact is known where what is known states at least this share of it."""

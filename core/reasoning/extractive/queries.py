@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from core.ports import Rewrite, WrittenQuery
 from core.reasoning.extractive.bridge import Bridge, bridges
 from core.reasoning.extractive.case import Case
 from core.reasoning.extractive.facets import ASKING
@@ -16,6 +15,7 @@ from core.reasoning.extractive.features import as_written
 from core.reasoning.extractive.relations import other_words
 from core.reasoning.extractive.verify import missing
 from core.retrieval.tokenizer import content_terms, terms
+from core.tasks import Rewrite, WrittenQuery
 
 ENOUGH_COVERAGE = 0.8
 ENOUGH_ASKED = 0.5

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from core.ports import AnswerRequest, FloatArray, Reading, Support, TextView
+from core.ports import FloatArray, TextView
 from core.reasoning.extractive.candidates import answer_key
 from core.reasoning.extractive.columns import FEATURES
 from core.reasoning.extractive.decompose import sub_questions
@@ -27,6 +27,7 @@ from core.reasoning.extractive.question import analyse
 from core.reasoning.extractive.rules import Ruling, lacks_operand, rule
 from core.reasoning.extractive.scoring import Hop, Pool
 from core.retrieval.tokenizer import STOP_WORDS, tokenize
+from core.tasks import AnswerRequest, Reading, Support
 from core.types import Passage
 
 WEIGHTS = Path(__file__).with_suffix(".json")

@@ -9,7 +9,22 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from core.errors import TaskUnsupported
-from core.ports import (
+from core.ports import TextView, TokenCounter
+from core.reasoning.extractive import (
+    claims,
+    decompose,
+    facts,
+    forage,
+    grade,
+    hops,
+    plan,
+    queries,
+    route,
+    verify,
+)
+from core.reasoning.extractive.case import Case, CaseBook
+from core.reasoning.extractive.reading import as_reading
+from core.tasks import (
     Allowance,
     AnswerRequest,
     ClaimsRequest,
@@ -35,27 +50,11 @@ from core.ports import (
     RouteRequest,
     Routing,
     Task,
-    TextView,
-    TokenCounter,
     Verification,
     VerifyRequest,
     WriteQueryRequest,
     WrittenQuery,
 )
-from core.reasoning.extractive import (
-    claims,
-    decompose,
-    facts,
-    forage,
-    grade,
-    hops,
-    plan,
-    queries,
-    route,
-    verify,
-)
-from core.reasoning.extractive.case import Case, CaseBook
-from core.reasoning.extractive.reading import as_reading
 from core.types import Passage
 
 Handler: TypeAlias = Callable[[Any, CaseBook], Any]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import regex
 
-from core.ports import RouteRequest, Routing, TextView
+from core.ports import TextView
 from core.reasoning.extractive.decompose import sub_questions
 from core.reasoning.extractive.facets import facets_of
 from core.reasoning.extractive.features import build_scene
 from core.retrieval.tokenizer import content_terms
+from core.tasks import RouteRequest, Routing
 
 LEAST_LIKENESS = 0.2
 """Cosine of question and source name below which a source does not fit."""

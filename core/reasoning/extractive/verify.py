@@ -8,13 +8,13 @@ coefficients and provenance in ``verify.json``). Conflict is the strongest contr
 
 from __future__ import annotations
 
-from core.ports import Verification
 from core.reasoning.extractive.case import Case
 from core.reasoning.extractive.conflict import Conflict, conflicts
 from core.reasoning.extractive.facets import ASKING
 from core.reasoning.extractive.logistic import models
 from core.reasoning.extractive.signals import signals
 from core.reasoning.extractive.unhelpful import unhelpful
+from core.tasks import Verification
 
 MOST_MISSING = 6
 UNSAID_SUPPORT, UNSAID_GAP = 0.5, 0.3

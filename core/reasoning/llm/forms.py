@@ -15,7 +15,24 @@ from typing import Any
 import regex
 
 from core.fencing import fence, one_line, unfence
-from core.ports import (
+from core.reasoning.llm.fence import line, listed, numbered, plain, visible
+from core.reasoning.llm.parse import Invalid
+from core.reasoning.llm.prompts import template
+from core.reasoning.llm.quotes import supports
+from core.reasoning.llm.wire import (
+    WireDecomposition,
+    WireFacts,
+    WireGrades,
+    WireHopAnswer,
+    WirePlan,
+    WireQuery,
+    WireReading,
+    WireRewrite,
+    WireRouting,
+    WireVerdicts,
+    WireVerification,
+)
+from core.tasks import (
     ANSWER,
     CHECK_CLAIMS,
     COMPOSE,
@@ -57,23 +74,6 @@ from core.ports import (
     VerifyRequest,
     WriteQueryRequest,
     WrittenQuery,
-)
-from core.reasoning.llm.fence import line, listed, numbered, plain, visible
-from core.reasoning.llm.parse import Invalid
-from core.reasoning.llm.prompts import template
-from core.reasoning.llm.quotes import supports
-from core.reasoning.llm.wire import (
-    WireDecomposition,
-    WireFacts,
-    WireGrades,
-    WireHopAnswer,
-    WirePlan,
-    WireQuery,
-    WireReading,
-    WireRewrite,
-    WireRouting,
-    WireVerdicts,
-    WireVerification,
 )
 from core.types import Frozen, Passage
 

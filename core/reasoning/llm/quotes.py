@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.grounding import YES_NO, ground
-from core.ports import Support
 from core.retrieval.sentences import sentence_spans
 from core.retrieval.tokenizer import content_terms, fold
+from core.tasks import Support
 from core.types import Passage
 
 SHORTEST = 4

@@ -22,13 +22,14 @@ from core.errors import (
     ReasonerError,
     TaskUnsupported,
 )
-from core.ports import Allowance, ModelCall, Performed, Rep, Reply, Req, Request, Task, TokenCounter
+from core.ports import TokenCounter
 from core.reasoning.llm.fence import inert
 from core.reasoning.llm.forms import FORMS, Doubtful, Form
 from core.reasoning.llm.parse import Invalid, parsed, repaired, spoken
 from core.reasoning.llm.prompts import render
 from core.reasoning.llm.redact import Redact, masking
 from core.reasoning.llm.schema import reply_schema
+from core.tasks import Allowance, ModelCall, Performed, Rep, Reply, Req, Request, Task
 
 TIMEOUT = 180.0
 """Seconds that one request may take; a slow local server may need more."""

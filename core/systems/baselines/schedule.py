@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from core.decisions import Card, Decider, Decision, Undetermined, gate, register
 from core.errors import BudgetExhausted, RetrieverError
 from core.events import Warned
-from core.ports import WRITE_QUERY, Deps, WriteQueryRequest
+from core.ports import Deps
 from core.settings import Role, SystemSettings, knob
 from core.steps import Emit, Stage, ask, decide, emit, search, stage
 from core.systems.definition import StageNode, System
 from core.systems.evidence import EvidenceSet, query_overlap
 from core.systems.reader import answer, answer_tokens, finish, reserve_answer
+from core.tasks import WRITE_QUERY, WriteQueryRequest
 from core.types import Count, Frozen
 
 

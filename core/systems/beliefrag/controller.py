@@ -9,15 +9,7 @@ from typing import Literal
 from core.decisions import Decision
 from core.errors import BudgetExhausted, RetrieverError, Terminal
 from core.events import BeliefUpdated, DiagnosticsMeasured, QueryIssued, Warned
-from core.ports import (
-    REWRITE,
-    VERIFY,
-    WRITE_QUERY,
-    Deps,
-    RewriteRequest,
-    VerifyRequest,
-    WriteQueryRequest,
-)
+from core.ports import Deps
 from core.steps import Emit, Stage, ask, decide, emit, search, stage
 from core.systems.beliefrag.belief import (
     NOTHING_HELD,
@@ -33,6 +25,14 @@ from core.systems.beliefrag.profiles import resolve
 from core.systems.beliefrag.settings import BeliefRAGSettings
 from core.systems.evidence import NO_EVIDENCE, EvidenceSet, novelty, query_overlap
 from core.systems.reader import answer, answer_tokens, finish, reserve_answer
+from core.tasks import (
+    REWRITE,
+    VERIFY,
+    WRITE_QUERY,
+    RewriteRequest,
+    VerifyRequest,
+    WriteQueryRequest,
+)
 
 _ENDS: dict[str, Terminal] = {
     "abstain": "abstained",

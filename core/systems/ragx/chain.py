@@ -8,13 +8,14 @@ import regex
 
 from core.errors import AuthenticationFailed, ReasonerError, RetrieverError
 from core.events import EvidenceChanged, HopResolved, Warned
-from core.ports import DECOMPOSE, HOP_ANSWER, DecomposeRequest, Deps, HopRequest
+from core.ports import Deps
 from core.retrieval.sentences import sentence_spans
 from core.retrieval.tokenizer import content_terms, terms
 from core.steps import Stage, ask, decide, emit, stage
 from core.systems.ragx.decide import SLOT, SLOTS, SlotInputs
 from core.systems.ragx.ranker import rank
 from core.systems.ragx.settings import RagXSettings
+from core.tasks import DECOMPOSE, HOP_ANSWER, DecomposeRequest, HopRequest
 from core.types import Passage, Scored
 
 PRIORITY = 2

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from core.errors import BudgetExhausted, RetrieverError
 from core.events import Composed, EvidenceChanged, Grounded, RunFinished, Warned
 from core.grounding import ground
-from core.ports import COMPOSE, AnswerRequest, Deps, Reading, Task
+from core.ports import Deps
 from core.steps import Stage, ask, decide, emit, stage
 from core.systems.ragx.hint import hint
 from core.systems.ragx.packing import PACK, Packing, PackInputs, pack
 from core.systems.ragx.ranker import rank
 from core.systems.ragx.settings import RANK_DEPTH, RagXSettings
+from core.tasks import COMPOSE, AnswerRequest, Reading, Task
 from core.types import Citation, Passage
 
 

@@ -8,13 +8,14 @@ from dataclasses import replace
 from core.decisions import Decision
 from core.errors import AuthenticationFailed, BudgetExhausted, RagError, ReasonerError
 from core.events import Warned
-from core.ports import HOP_ANSWER, Deps
+from core.ports import Deps
 from core.steps import Emit, Stage, decide, emit, stage
 from core.systems.ragx.chain import Chain, decompose, hop
 from core.systems.ragx.compose import Found, compose, compose_tokens
 from core.systems.ragx.decide import FORAGE, HOP, ForageInputs, HopInputs
 from core.systems.ragx.forage import Foraged, forage_task, turn
 from core.systems.ragx.settings import RagXSettings
+from core.tasks import HOP_ANSWER
 
 EXCERPT_TOKENS = 160
 """Upper estimate for one distilled passage with its title (420 characters)."""

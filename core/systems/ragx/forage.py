@@ -15,13 +15,14 @@ from core.observations import (
     write_passage,
     write_ranking,
 )
-from core.ports import FORAGE_TURN, Deps, ForageEntry, ForageReply, ForageRequest, Task
+from core.ports import Deps
 from core.retrieval.tokenizer import content_terms, fold, terms
 from core.steps import Stage, ask, emit, read, search, stage
 from core.systems.ragx.grammar import Action, Refusal, parse
 from core.systems.ragx.handles import NOTHING_LISTED, Handles
 from core.systems.ragx.ranker import rank
 from core.systems.ragx.settings import RagXSettings
+from core.tasks import FORAGE_TURN, ForageEntry, ForageReply, ForageRequest, Task
 from core.types import Passage, Scored
 
 SEARCH_DEPTH = 100

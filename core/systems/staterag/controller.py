@@ -13,7 +13,7 @@ from core.graph import Spread
 from core.graph_steps import graph_of, region, spread
 from core.memory import MemoryScope
 from core.memory_steps import persist, recall
-from core.ports import PLAN, VERIFY, WRITE_QUERY, Deps
+from core.ports import Deps
 from core.steps import Emit, Stage, decide, emit, search, stage
 from core.systems.reader import answer, answer_tokens, reserve_answer
 from core.systems.staterag.bypass import BYPASS, bypass_inputs, words_of
@@ -31,6 +31,7 @@ from core.systems.staterag.memory import Pool, offered, settle, trails
 from core.systems.staterag.run import Run, commit, hold
 from core.systems.staterag.settings import StateRAGSettings
 from core.systems.staterag.state import EvidenceItem, EvidenceValue
+from core.tasks import PLAN, VERIFY, WRITE_QUERY
 
 PASSAGE_TOKENS = 256
 """Upper estimate for a passage that was not seen yet."""

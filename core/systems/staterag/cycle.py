@@ -18,15 +18,7 @@ from core.memory import (
     Role,
     artifact_id,
 )
-from core.ports import (
-    PLAN,
-    VERIFY,
-    WRITE_QUERY,
-    Deps,
-    PlanRequest,
-    VerifyRequest,
-    WriteQueryRequest,
-)
+from core.ports import Deps
 from core.retrieval.sentences import sentence_spans
 from core.retrieval.tokenizer import content_terms
 from core.steps import Stage, ask, decide, emit, stage
@@ -60,6 +52,7 @@ from core.systems.staterag.validators import (
     validate_plan,
     validate_verdict,
 )
+from core.tasks import PLAN, VERIFY, WRITE_QUERY, PlanRequest, VerifyRequest, WriteQueryRequest
 from core.types import Passage
 
 RoleStage: TypeAlias = Callable[[Deps, Run, StateRAGSettings], Stage[Run]]

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, replace
 from core.errors import RagError, Terminal
 from core.events import Committed, EvidenceChanged, Proposed, Validated
 from core.memory import Role
-from core.ports import Deps, as_json
+from core.ports import Deps
 from core.steps import Stage, emit
 from core.systems.evidence import EvidenceSet, Held
 from core.systems.staterag.decide import Gathered, Place, Trail
 from core.systems.staterag.memory import Pool
 from core.systems.staterag.state import FIELDS, ROLES, Cycle, State, Value
 from core.systems.staterag.validators import Refusal
-from core.types import Passage, Scored
+from core.types import Passage, Scored, as_json
 
 
 class CycleRefused(RagError):

@@ -8,7 +8,7 @@ from typing import Any
 
 from core.chat import ChatReply, ChatRequest
 from core.errors import ReasonerError
-from core.ports import (
+from core.tasks import (
     TASKS,
     AnswerRequest,
     ClaimsRequest,

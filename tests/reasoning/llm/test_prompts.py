@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.fencing import CLOSE, OPEN
-from core.ports import TASKS, AnswerRequest, ForageEntry, ForageRequest
 from core.reasoning.llm.fence import inert, line, listed, numbered, plain, visible
 from core.reasoning.llm.forms import FORMS
 from core.reasoning.llm.prompts import PromptError, render, template
 from core.reasoning.llm.reasoner import LLMReasoner
 from core.reasoning.llm.schema import reply_schema
+from core.tasks import TASKS, AnswerRequest, ForageEntry, ForageRequest
 from tests.reasoning.llm.samples import PASSAGES, REQUESTS, FakeGateway, WordTokens, passage
 
 NASTY = st.text(

@@ -17,9 +17,9 @@ from core.errors import (
     RateLimited,
     TaskUnsupported,
 )
-from core.ports import ANSWER, TASKS, Allowance, Reply, Request, Task
 from core.reasoning.llm.reasoner import LLMReasoner
 from core.reasoning.llm.redact import withhold
+from core.tasks import ANSWER, TASKS, Allowance, Reply, Request, Task
 from tests.reasoning.llm.mutations import mutated
 from tests.reasoning.llm.samples import (
     GOOD,

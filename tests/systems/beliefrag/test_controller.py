@@ -19,8 +19,8 @@ from core.events import (
     Step,
     Warned,
 )
-from core.ports import Rewrite, Verification, WrittenQuery
 from core.systems.beliefrag.belief import DIMENSIONS
+from core.tasks import Rewrite, Verification, WrittenQuery
 from tests.core.world import QUESTION, WordRetriever, deps, run
 
 
@@ -135,7 +135,7 @@ def test_nothing_found_abstains_and_says_so() -> None:
 
 
 def test_an_answer_that_is_not_in_the_evidence_is_not_grounded() -> None:
-    from core.ports import Reading
+    from core.tasks import Reading
 
     steps = run(world=deps({"answer": Reading(answer="High Water", confidence=0.9)}))
     assert end(steps).terminal == "answered"
@@ -144,7 +144,7 @@ def test_an_answer_that_is_not_in_the_evidence_is_not_grounded() -> None:
 
 
 def test_an_empty_answer_abstains() -> None:
-    from core.ports import Reading
+    from core.tasks import Reading
 
     steps = run(world=deps({"answer": Reading(answer="")}))
     assert end(steps).terminal == "abstained"

@@ -27,11 +27,14 @@ from core.fencing import CLOSE, OPEN
 from core.grounding import ground
 from core.observations import read_observation
 from core.playback import fork
-from core.ports import (
+from core.ports import Deps
+from core.replay import replay
+from core.runs import RunSpec, execute
+from core.systems.ragx import SYSTEMS
+from core.tasks import (
     AnswerRequest,
     DecomposeRequest,
     Decomposition,
-    Deps,
     ForageReply,
     ForageRequest,
     HopAnswer,
@@ -39,9 +42,6 @@ from core.ports import (
     Reading,
     Request,
 )
-from core.replay import replay
-from core.runs import RunSpec, execute
-from core.systems.ragx import SYSTEMS
 from tests.core.world import (
     PASSAGES,
     QUESTION,

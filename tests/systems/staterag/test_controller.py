@@ -21,11 +21,11 @@ from core.events import (
 )
 from core.faults import Fault
 from core.playback import fork
-from core.ports import Reading, Verification
 from core.replay import replay
 from core.settings import override
 from core.systems.staterag.settings import StateRAGSettings
 from core.systems.staterag.state import FIELDS, ROLES, EvidenceValue, State
+from core.tasks import Reading, Verification
 from tests.core.world import SCRIPT, Kept, deps, run, spec
 
 MARS = {"bypass_rule": "off"}

@@ -12,7 +12,6 @@ from pydantic import ValidationError
 from core.decisions import Decision, Undetermined
 from core.events import Called, Decided, PathExplored, RunFinished
 from core.graph import ADMISSIBLE, Expansion, GraphEdge, NodeType
-from core.ports import Verification, as_json
 from core.replay import replay
 from core.systems.staterag.navigator import (
     LISTED,
@@ -25,6 +24,8 @@ from core.systems.staterag.navigator import (
     score,
 )
 from core.systems.staterag.settings import StateRAGSettings
+from core.tasks import Verification
+from core.types import as_json
 from tests.core.world import WordGraph, deps, run
 
 MARS = {"bypass_rule": "off"}
