@@ -39,8 +39,9 @@ def _quoted(text: str) -> str:
     return f"“{plain(text)}”"
 
 
-def _count(n: int, noun: str) -> str:
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+def counted(n: int, noun: str) -> str:
+    """A count with its noun: ``1 passage``, ``1,200 passages``."""
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
 def _article(noun: str) -> str:
@@ -57,10 +58,10 @@ def _named(ids: Sequence[str], titles: Titles) -> str:
 def spent(usage: Usage) -> str:
     """What a run has spent, in words."""
     parts = [
-        _count(usage.calls, "call"),
-        _count(usage.tokens, "token"),
-        _count(usage.rounds, "round"),
-        _count(usage.actions, "action"),
+        counted(usage.calls, "call"),
+        counted(usage.tokens, "token"),
+        counted(usage.rounds, "round"),
+        counted(usage.actions, "action"),
     ]
     cost = f", {usage.cost:.4f} USD" if usage.cost else ""
     return ", ".join(parts) + cost
@@ -86,10 +87,10 @@ def _gist(x: e.Proposed, titles: Titles) -> str:
     if isinstance(objective, str):
         return f"a plan, {_quoted(objective)}"
     if isinstance(nodes, list):
-        return f"a path of {_count(len(nodes), 'node')}"
+        return f"a path of {counted(len(nodes), 'node')}"
     if isinstance(items, list):
         ids = [str(i.get("id")) for i in items if isinstance(i, dict)]
-        return f"{_count(len(ids), 'passage')} as evidence: {_named(ids, titles)}"
+        return f"{counted(len(ids), 'passage')} as evidence: {_named(ids, titles)}"
     if isinstance(verdict, str):
         why = str(value.get("justification") or "").rstrip(".")
         return f"the verdict {plain(verdict)}" + (f", {_quoted(why)}" if why else "")
@@ -131,7 +132,7 @@ def _model(x: e.ModelCalled, _: Titles) -> str:
 
 def _shown(x: e.PassagesShown, _: Titles) -> str:
     names = {p.id: p.title for p in x.passages}
-    count = _count(len(x.passages), "passage")
+    count = counted(len(x.passages), "passage")
     return f"{count} seen for the first time: {_named(list(names), names)}."
 
 
@@ -139,7 +140,7 @@ def _retrieved(x: e.Retrieved, _: Titles) -> str:
     if not x.passages:
         return f"The {x.channel} search for {_quoted(x.query)} found nothing."
     best = plain(x.passages[0].title, 40)
-    found = _count(len(x.passages), "passage")
+    found = counted(len(x.passages), "passage")
     return f"The {x.channel} search for {_quoted(x.query)} found {found}, {best} first."
 
 
@@ -203,14 +204,14 @@ def _explored(x: e.PathExplored, _: Titles) -> str:
     refused = len(x.transitions) - admitted
     more = f", {x.dropped_count} not listed" if x.dropped_count else ""
     return (
-        f"Navigation round {x.round}: {_count(admitted, 'admissible transition')} from "
-        f"{_count(len(x.frontier), 'node')}, {refused} refused{more}."
+        f"Navigation round {x.round}: {counted(admitted, 'admissible transition')} from "
+        f"{counted(len(x.frontier), 'node')}, {refused} refused{more}."
     )
 
 
 def _path(x: e.PathCommitted, _: Titles) -> str:
-    region = _count(len(x.region), "passage")
-    return f"A path of {_count(len(x.path), 'node')} is committed; its region holds {region}."
+    region = counted(len(x.region), "passage")
+    return f"A path of {counted(len(x.path), 'node')} is committed; its region holds {region}."
 
 
 TROUBLE = {
@@ -240,7 +241,7 @@ def _hop(x: e.HopResolved, _: Titles) -> str:
 
 def _composed(x: e.Composed, _: Titles) -> str:
     trimmed = f", {len(x.trimmed)} cut" if x.trimmed else ""
-    return f"The final call shows {_count(len(x.passages), 'passage')}{trimmed}."
+    return f"The final call shows {counted(len(x.passages), 'passage')}{trimmed}."
 
 
 def _grounded(x: e.Grounded, titles: Titles) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from core.cli.options import Json, progress_line
-from core.narration import plain
+from core.narration import counted, plain
 
 Corpus = Annotated[
     str, typer.Option("--corpus", metavar="PATH_OR_NAME", help="A folder, or a known corpus.")
@@ -28,7 +28,8 @@ def index(corpus: Corpus, as_json: Json = False) -> None:
         if file.status != "indexed":
             print(f"{plain(file.file, 120)}: {file.status}, {plain(file.reason, 300)}")
     print(f"{plain(report.corpus)}: {report.message}")
-    print(f"{report.documents} documents, {report.passages} passages, version {report.version}")
+    documents = counted(report.documents, "document")
+    print(f"{documents}, {counted(report.passages, 'passage')}, version {report.version}")
 
 
 def serve_model(

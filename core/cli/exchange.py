@@ -14,6 +14,7 @@ from core import jsonl
 from core.cli.options import JournalDir, Json, Run, open_journal, steps_of
 from core.errors import BadInput
 from core.events import Step
+from core.narration import counted
 from core.settings import unknown_name
 
 FORMATS: dict[str, Callable[[list[Step]], str]] = {"jsonl": jsonl.dump}
@@ -37,7 +38,7 @@ def runs(
         answer = f" -> {_line(r.answer)}" if r.answer else ""
         print(f"{r.run_id}  {r.started:%Y-%m-%d %H:%M}  {r.system:<13} {ended:<12} ", end="")
         print(f"{_line(r.question)}{answer}")
-    print(f"{len(records)} of {total} runs")
+    print(f"{len(records):,} of {counted(total, 'run')}")
 
 
 def _line(text: str) -> str:
@@ -73,4 +74,6 @@ def import_run(
     """Take a run in from a file."""
     record = open_journal(journal).import_jsonl(file)
     ended = record.terminal or "interrupted"
-    print(f"Imported run {record.run_id}: {record.system}, {record.steps} steps, {ended}")
+    print(
+        f"Imported run {record.run_id}: {record.system}, {counted(record.steps, 'step')}, {ended}"
+    )

@@ -11,7 +11,7 @@ import typer
 
 from core.cli.corpora import Corpus
 from core.cli.options import Json, progress_line
-from core.narration import plain
+from core.narration import counted, plain
 
 if TYPE_CHECKING:
     from core.systems.staterag.tam import Tam
@@ -47,10 +47,9 @@ def tam(
         print(json.dumps(shown, ensure_ascii=False))
         return
     kinds = Counter(found.types.tolist())
-    print(
-        f"{plain(index.corpus.id)}: {kinds[1]} topics, {kinds[2]} relations, {kinds[3]} passages, "
-        f"{len(found.edges)} edges, digest {found.digest}"
-    )
+    nodes = zip((kinds[1], kinds[2], kinds[3]), ("topic", "relation", "passage"), strict=True)
+    sizes = [counted(n, noun) for n, noun in (*nodes, (len(found.edges), "edge"))]
+    print(f"{plain(index.corpus.id)}: {', '.join(sizes)}, digest {found.digest}")
     for name, value in checks.items():
         print(f"{name.replace('_', ' ')}: {value if not isinstance(value, bool) else 'yes'}")
     if not check:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from core.cli.options import JournalDir, Json, Run, Settings, steps_of
-from core.narration import plain
+from core.narration import counted, plain
 from core.replay import replay as redecide
 from core.settings import parse_assignments
 
@@ -27,7 +27,7 @@ def replay(
     print()
     first = report.first_divergence
     if first is None:
-        print(f"{len(report.decisions)} decisions, none comes out otherwise.")
+        print(f"{counted(len(report.decisions), 'decision')}, none comes out otherwise.")
     else:
         print(f"First divergence at step {first.seq}: {first.replayed}, not {first.recorded}.")
     if report.unknown_from is not None:

@@ -26,6 +26,7 @@ from core.evaluation.results import write_json
 from core.evaluation.selection import Selection, auc, brier, ece, selection
 from core.evaluation.states import ProbedState, probed_runs
 from core.evaluation.store import Evaluation
+from core.narration import counted
 from core.systems.beliefrag.belief import SIGNALS
 from core.systems.beliefrag.profiles import (
     Answerability,
@@ -117,9 +118,10 @@ def calibrate(
     data = sample(states(evaluations), target)
     questions = len(set(data.questions))
     if questions < FOLDS or data.outcomes.all() or not data.outcomes.any():
+        given = f"{counted(questions, 'question')} with {counted(len(data.outcomes), 'state')}"
         raise BadInput(
-            f"{questions} questions with {len(data.outcomes)} states are too few to fit {target}: "
-            f"it takes {FOLDS} questions, and states of both outcomes; evaluate more questions."
+            f"{given} are too few to fit {target}: it takes {FOLDS} questions, and states of both "
+            "outcomes; evaluate more questions."
         )
     predicted, penalty = cross_fit(data)
     model = _fitted(data.features, data.outcomes, penalty)
@@ -212,7 +214,8 @@ def _certain(spread: Spread | None) -> Spread:
 
 def _described(evaluation: Evaluation) -> str:
     manifest = evaluation.manifest
-    return f"{manifest.questions_file} ({len(manifest.questions)} questions, {manifest.model})"
+    questions = counted(len(manifest.questions), "question")
+    return f"{manifest.questions_file} ({questions}, {manifest.model})"
 
 
 # --- profiles ------------------------------------------------------------------------------
