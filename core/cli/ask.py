@@ -13,7 +13,16 @@ from typing import Annotated, Literal
 import typer
 
 from core import registry, trace
-from core.cli.options import JournalDir, Json, Model, Seed, Settings, progress_line
+from core.cli.options import (
+    FAULT_HELP,
+    ApiBase,
+    JournalDir,
+    Json,
+    Model,
+    Seed,
+    Settings,
+    progress_line,
+)
 from core.errors import BadInput, RagError
 from core.events import RunFinished, Step
 from core.faults import Fault
@@ -33,10 +42,7 @@ Memory = Annotated[
 ]
 Faults = Annotated[
     list[str] | None,
-    typer.Option("--fault", metavar="KIND[@STAGE]", help="Inject a fault; may be repeated."),
-]
-ApiBase = Annotated[
-    str | None, typer.Option("--api-base", metavar="URL", help="Where the model is served.")
+    typer.Option("--fault", metavar="KIND[@STAGE]", help=f"{FAULT_HELP} May be repeated."),
 ]
 Jsonl = Annotated[bool, typer.Option("--jsonl", help="Print each step as a line of JSON.")]
 
@@ -79,8 +85,6 @@ def ask(
     index = bench.library.ensure(corpus, progress_line())  # what is loaded here is not run time
     deps = bench.deps_over(index, model, api_base=api_base)
     bench.embedder.load()  # once a process, and no part of a run's seconds
-    if model == "extractive":
-        bench.embedder.load()
     with suppress(Exception):  # a failure belongs into the run, where it will come again
         deps.retriever.search(question, 1, spec.settings.channel, deps.access)
     steps: list[Step] = []

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from core.cli.options import Json, Model, Seed, Settings
-from core.narration import plain
+from core.cli.options import FAULT_HELP, ApiBase, Json, Model, Seed, Settings
+from core.narration import counted, plain
 from core.settings import parse_assignments
 
 if TYPE_CHECKING:
@@ -33,9 +33,7 @@ Probe = Annotated[
     bool, typer.Option("--probe", help="Go on past every stop; record what would be answered.")
 ]
 Workers = Annotated[int, typer.Option("--workers", help="Processes; see also SWEEP_BACKEND.")]
-FaultName = Annotated[
-    str | None, typer.Option("--fault", metavar="KIND[@STAGE]", help="Inject a fault.")
-]
+FaultName = Annotated[str | None, typer.Option("--fault", metavar="KIND[@STAGE]", help=FAULT_HELP)]
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The --out of `evaluate --probe`.")]
 Knob = Annotated[str, typer.Option("--knob", metavar="NAME=FIRST:LAST:STEP", help="Ends included.")]
 Profile = Annotated[
@@ -56,6 +54,7 @@ def evaluate(
     workers: Workers = 1,
     seed: Seed = 0,
     fault: FaultName = None,
+    api_base: ApiBase = None,
 ) -> None:
     """Run systems on a question file. Started again after a kill, it goes on where it was."""
     from core.evaluation.probe import PROBED_SYSTEMS
@@ -75,6 +74,7 @@ def evaluate(
         seed=seed,
         fault=fault,
         probe=probe,
+        api_base=api_base,
         progress=_progress(),
     )
     names = evaluation.manifest.systems
@@ -138,7 +138,9 @@ def _progress() -> OnProgress:
         row = progress.newest
         newest = plain(f"{row.system}: {row.terminal}, F1 {row.f1:.2f}", 80)
         end = "\n" if progress.done == progress.total else ""
-        line = f"\r{progress.done} of {progress.total} runs{remaining} ({newest})\x1b[K"
+        line = (
+            f"\r{progress.done:,} of {counted(progress.total, 'run')}{remaining} ({newest})\x1b[K"
+        )
         print(line, end=end, file=sys.stderr, flush=True)
 
     return show if sys.stderr.isatty() else lambda _: None

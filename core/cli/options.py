@@ -8,23 +8,42 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from core import jsonl
+from core import jsonl, registry
 from core.events import Step
+from core.faults import FAULTS
+from core.settings import SystemSettings
 
 if TYPE_CHECKING:
     from core.journal import Journal
     from core.retrieval.progress import Progress, Report
 
+_EVERYWHERE = [
+    name
+    for name in SystemSettings.model_fields
+    if all(name in s.settings.model_fields for s in registry.systems().values())
+]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Change a setting; a value is JSON or a word."),
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Change a setting; a value is JSON or a word. May be repeated. `systems NAME` lists "
+        f"a system's settings; every system has {', '.join(_EVERYWHERE)}.",
+    ),
 ]
+FAULT_HELP = (
+    f"Inject a fault: {', '.join(FAULTS)}. `systems NAME` lists a system's stages; without one "
+    "it strikes in all."
+)
 JournalDir = Annotated[
     Path | None,
     typer.Option("--journal", metavar="DIR", help="The journal is DIR/journal.db."),
 ]
 Model = Annotated[
     str, typer.Option("--model", help="'extractive', or a language model as litellm names it.")
+]
+ApiBase = Annotated[
+    str | None, typer.Option("--api-base", metavar="URL", help="Where the model is served.")
 ]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of the run.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]

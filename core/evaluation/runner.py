@@ -22,6 +22,7 @@ from core.evaluation.questions import Question, load_questions
 from core.evaluation.store import Evaluation, Manifest, gold_json
 from core.evaluation.worlds import prepared
 from core.faults import Fault
+from core.narration import counted
 from core.runs import RunSpec
 from core.settings import SystemSettings, override, unknown_name
 
@@ -42,6 +43,7 @@ def evaluate(
     seed: int = 0,
     fault: str | None = None,
     probe: bool = False,
+    api_base: str | None = None,
     progress: OnProgress = lambda _: None,
     cancelled: Callable[[], bool] = lambda: False,
     world: World | None = None,
@@ -51,6 +53,7 @@ def evaluate(
     Without a corpus, the pool of the file's passages is indexed under ``out``. ``settings`` go to
     the systems that have such a knob, a question's own likewise and over them. With
     ``probe``, BeliefRAG's runs are probe runs; systems without such a mode run as they are.
+    ``api_base`` is where the model is served; it may be another one when an evaluation goes on.
     ``SWEEP_BACKEND`` names joblib's backend for more than one worker. ``world`` replaces the
     corpus and the model.
 
@@ -67,7 +70,7 @@ def evaluate(
     if workers < 1:
         raise BadInput(f"--workers must be at least 1, not {workers}.")
     with _alone(out):
-        world = world or prepared(given, out, corpus, model, cancelled)
+        world = world or prepared(given, out, corpus, model, api_base, cancelled)
         deps = opened(world)
         for name, own_settings in {(name, s) for (_, name), s in own.items()}:
             preflight = registry.system(name).preflight
@@ -115,7 +118,9 @@ def _slice(
         raise BadInput("--offset must be at least 0 and --limit at least 1.")
     asked = tuple(questions[offset:][:limit])
     if not asked:
-        raise BadInput(f"{name} has {len(questions)} questions; --offset {offset} is past them.")
+        raise BadInput(
+            f"{name} has {counted(len(questions), 'question')}; --offset {offset} is past them."
+        )
     return asked
 
 

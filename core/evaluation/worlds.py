@@ -24,10 +24,11 @@ class LibraryWorld:
     root: Path
     corpus: str
     model: str
+    api_base: str | None = None
 
     def open(self) -> Deps:
         """The ports of a run over the corpus."""
-        return _workbench(self.root).deps(self.corpus, self.model)
+        return _workbench(self.root).deps(self.corpus, self.model, api_base=self.api_base)
 
     def passages(self) -> Sequence[Passage]:
         """Every passage of the corpus."""
@@ -39,6 +40,7 @@ def prepared(
     out: Path,
     corpus: str | None,
     model: str,
+    api_base: str | None = None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> LibraryWorld:
     """The named corpus, or the pool of the question file's passages, indexed under ``out``.
@@ -53,12 +55,12 @@ def prepared(
         root = data_dir()
         library = _workbench(root).library
         library.index(corpus, cancelled=cancelled)
-        return LibraryWorld(root, library.open(corpus).corpus.id, model)
+        return LibraryWorld(root, library.open(corpus).corpus.id, model, api_base)
     if not given.passages:
         raise BadInput("The question file brings no passages; name a corpus with --corpus.")
     name = f"pool-{digest(sorted(p.id for p in given.passages))}"
     _workbench(out).library.index_passages(name, given.passages, cancelled=cancelled)
-    return LibraryWorld(out, name, model)
+    return LibraryWorld(out, name, model, api_base)
 
 
 @lru_cache(maxsize=2)

@@ -238,3 +238,24 @@ def test_a_model_for_one_role(ask: Ask, server: ModelServer) -> None:
     assert {"verify", "answer"} <= tasks
     asked = {p["response_format"]["json_schema"]["name"] for p in server.posts}
     assert asked == {"answer"}
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_an_evaluation_asks_the_model_where_it_is_served(
+    corpus: Path,
+    server: ModelServer,
+    ask: Ask,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    workers: str,
+) -> None:
+    asked = tmp_path / "questions.jsonl"
+    lines = [{"id": str(n), "question": QUESTION, "answers": ["Mara Quill"]} for n in range(2)]
+    asked.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    out = tmp_path / "out"
+    given = ("--questions", str(asked), "--systems", "static", "--corpus", str(corpus))
+    chosen = ("--model", "openai/ok", "--api-base", server.base, "--workers", workers)
+    assert main(("evaluate", *given, "--out", str(out), *chosen)) == 0, capsys.readouterr().err
+    assert posts(server) == 2
+    found = json.loads((out / "summary.json").read_text("utf-8"))["static"]
+    assert (found["n"], found["em"]) == (2, 1.0)
