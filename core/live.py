@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from core import playback, runs
+from core import rerun, runs
 from core.errors import BadInput, JournalError, RagError
 from core.events import Step
 from core.faults import Fault
@@ -66,7 +66,7 @@ class RunPool:
         settings: SystemSettings | None = None,
         chosen_faults: tuple[Fault, ...] = (),
     ) -> str:
-        """Begin a fork (``playback.fork``); the new run's id, when its past is in the journal.
+        """Begin a fork (``rerun.fork``); the new run's id, when its past is in the journal.
 
         Raises:
             BadInput: it cannot be forked there, or too many runs are going.
@@ -75,7 +75,7 @@ class RunPool:
         run_id = runs.new_run_id()
 
         def forked(cancelled: Cancelled) -> Iterator[Step]:
-            return playback.fork(
+            return rerun.fork(
                 steps,
                 at_seq,
                 deps,
@@ -89,7 +89,7 @@ class RunPool:
         return self._begin(run_id, journal, forked)
 
     def resume(self, run_id: str, deps: Deps, journal: Journal) -> str:
-        """Go on with an interrupted run (``playback.resume``), when its first new step is kept.
+        """Go on with an interrupted run (``rerun.resume``), when its first new step is kept.
 
         Raises:
             BadInput: it cannot be resumed, or too many runs are going.
@@ -98,7 +98,7 @@ class RunPool:
         return self._begin(
             run_id,
             journal,
-            lambda cancelled: playback.resume(run_id, deps, journal, cancelled),
+            lambda cancelled: rerun.resume(run_id, deps, journal, cancelled),
         )
 
     def cancel(self, run_id: str) -> bool:

@@ -1,51 +1,17 @@
-"""Ports that answer from a recorded run, and what is built on them: fork and resume.
-
-A controller is run again. As long as it does what was recorded, its calls are answered from the
-record and the steps that come out are compared with it; then the ports go live. Nothing of a run
-that comes out otherwise is kept.
-"""
+"""Ports that answer from a recorded run, and go live where the record is used up."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from core import contracts, faults, runs
-from core.errors import (
-    BadInput,
-    JournalError,
-    RagError,
-    ReasonerError,
-    RetrieverError,
-    StaleIndex,
-)
-from core.events import (
-    Called,
-    Origin,
-    ParentStep,
-    Port,
-    RunFinished,
-    RunStarted,
-    Step,
-    Warned,
-)
-from core.faults import Fault
-from core.graph import (
-    AbstractionMemory,
-    Expansion,
-    GraphEdge,
-    NodeTexts,
-    PathFacts,
-    Region,
-    Spread,
-)
-from core.journal import Journal
-from core.memory import Artifact, Memory, MemoryScope, NoMemory, Persisted, Recalled
+from core.errors import JournalError, RagError, ReasonerError, RetrieverError, StaleIndex
+from core.events import Port, Step
+from core.graph import AbstractionMemory, Expansion, GraphEdge, NodeTexts, PathFacts, Region, Spread
+from core.memory import Artifact, Memory, MemoryScope, Persisted, Recalled
 from core.ports import CallContext, Clock, Deps, Reasoner, Reranker, Retriever, bound
-from core.registry import system
 from core.responses import ReadResponse, RerankResponse, SearchResponse, parse_response
-from core.settings import SystemSettings
 from core.tape import Tape, recorded_error
 from core.tasks import Allowance, Performed, Rep, Req, Task
 from core.trace import passages, start
@@ -340,40 +306,9 @@ class PlaybackClock:
         return self.inner.monotonic() + self._offset
 
 
-class _Recorder:
-    """Compares what the rerun repeats, and keeps the rest. ``copy``: what is repeated is kept too,
-    in one piece and not before all of it came out the same."""
-
-    def __init__(self, journal: runs.Recorder, tape: Tape, *, copy: bool) -> None:
-        self.journal, self.tape, self.copy = journal, tape, copy
-        self.waiting: list[Step] = []
-        self.ready: list[Step] = []
-
-    def append(self, steps: list[Step]) -> None:
-        if self.tape.error is not None:
-            raise self.tape.error
-        kept = list(self.waiting)
-        for step in steps:
-            if self.tape.live:
-                kept.append(step)
-                continue
-            step = self.tape.accept(step)
-            if self.copy:
-                kept.append(step)
-        if self.tape.live and kept:
-            self.journal.append(kept)
-            self.ready += kept
-            kept = []
-        self.waiting = kept
-
-    def publish(self, executed: Iterator[Step]) -> Iterator[Step]:
-        """The steps as they were kept, each after that."""
-        for _ in executed:
-            ready, self.ready = self.ready, []
-            yield from ready
-
-
-def _played(deps: Deps, tape: Tape, access: Access, memory: Memory) -> Deps:
+def played(deps: Deps, tape: Tape, access: Access, memory: Memory) -> Deps:
+    """The ports of a rerun: each answers from the tape, and then goes on by ``deps``, in memory by
+    ``memory``."""
     return replace(
         deps,
         graph=PlaybackGraph(deps.graph, tape, CallContext()),
@@ -384,126 +319,3 @@ def _played(deps: Deps, tape: Tape, access: Access, memory: Memory) -> Deps:
         clock=PlaybackClock(deps.clock, tape),
         access=access,
     )
-
-
-def fork(
-    steps: Sequence[Step],
-    at_seq: int,
-    deps: Deps,
-    journal: runs.Recorder,
-    *,
-    settings: SystemSettings | None = None,
-    run_id: str | None = None,
-    origin: Origin = "fork",
-    chosen_faults: tuple[Fault, ...] = (),
-    cancelled: Callable[[], bool] = lambda: False,
-) -> Iterator[Step]:
-    """A new run that repeats a recorded one up to and including step ``at_seq`` and then goes its
-    own way, under ``settings`` or the recorded ones. It recalls what the recorded run did, and
-    from there on leaves the shared memory alone.
-
-    Where the step is a decision that the settings change, the new run turns there. Yields every
-    step of the new run, each already journaled. The question and the access are the recorded ones.
-
-    Raises:
-        BadInput: there is no such step to fork at, or the run cannot be read.
-        PlaybackDiverged: the controller does not repeat the record, for instance because the
-            settings change an earlier decision; nothing of the new run was kept.
-        JournalError: see ``runs.execute``.
-    """
-    started = start(steps)
-    last = len(steps) - (2 if isinstance(steps[-1].event, RunFinished) else 1)
-    if not 0 <= at_seq <= last:
-        raise BadInput(f"The run can be forked at steps 0 to {last}, not at step {at_seq}.")
-    stopped = steps[at_seq].event
-    cancelled_here = isinstance(stopped, Warned) and stopped.fault == "cancelled"
-    length = at_seq if cancelled_here else at_seq + 1
-    recorded_settings = contracts.run_settings(started)
-    settings = settings or recorded_settings
-    loose = settings != recorded_settings or (started.reasoner, started.model) != (
-        deps.reasoner.name,
-        deps.reasoner.model,
-    )
-    spec = runs.RunSpec(
-        system(started.system),
-        started.question,
-        settings,
-        run_id=run_id or runs.new_run_id(),
-        seed=started.seed,
-        origin=origin,
-        parent=ParentStep(run_id=steps[0].run_id, seq=at_seq),
-    )
-    for fault in chosen_faults:
-        fault.check(spec.system)
-        if fault.strikes_silently(spec.system):
-            raise BadInput(f"Stage {fault.stage!r} spends nothing; in a fork, name another stage.")
-    tape = Tape(steps, length, loose=loose)
-    live = faults.wrap(deps, chosen_faults)
-    keeper = faults.wrap_recorder(journal, chosen_faults)
-    recorder = _Recorder(keeper, tape, copy=True)
-    ports = _played(live, tape, started.access, NoMemory())
-    executed = runs.execute(spec, ports, recorder, _once_live(tape, cancelled))
-    yield from recorder.publish(executed)
-
-
-def resume(
-    run_id: str,
-    deps: Deps,
-    journal: Journal,
-    cancelled: Callable[[], bool] = lambda: False,
-) -> Iterator[Step]:
-    """Go on with an interrupted run, under its own id and settings, from where it was.
-
-    Yields the new steps only. What was spent counts on.
-
-    Raises:
-        BadInput: the run is not interrupted, belongs to another corpus, reasoner or model than
-            ``deps``, or was steered by a probe.
-        PlaybackDiverged: the controller does not repeat the record; the run stays as it was.
-        JournalError: see ``runs.execute``.
-    """
-    steps = journal.claim(run_id)
-    try:
-        started = start(steps)
-        recalled = any(isinstance(s.event, Called) and s.event.port == "memory" for s in steps)
-        _same_world(started, deps, recalled=recalled)
-        spec = runs.RunSpec(
-            system(started.system),
-            started.question,
-            contracts.run_settings(started),
-            run_id=run_id,
-            seed=started.seed,
-            origin=started.origin,
-            parent=started.parent,
-        )
-        tape = Tape(steps, len(steps), loose=False)
-        recorder = _Recorder(journal, tape, copy=False)
-        ports = _played(deps, tape, started.access, deps.memory)
-        executed = runs.execute(spec, ports, recorder, _once_live(tape, cancelled))
-        yield from recorder.publish(executed)
-    finally:
-        journal.abandon(run_id)
-
-
-def _once_live(tape: Tape, cancelled: Callable[[], bool]) -> Callable[[], bool]:
-    """A repeated part cannot be cancelled: it did not happen now."""
-    return lambda: tape.live and cancelled()
-
-
-def _same_world(started: RunStarted, deps: Deps, *, recalled: bool) -> None:
-    """``recalled``: what the run needs of the shared memory is recorded."""
-    if started.origin == "probe":
-        raise BadInput("A probe run cannot be resumed; evaluate the question again.")
-    if deps.retriever.corpus != started.corpus:
-        raise BadInput(
-            f"The corpus {started.corpus.id!r} has changed since the run; fork it instead."
-        )
-    if (deps.reasoner.name, deps.reasoner.model) != (started.reasoner, started.model):
-        wanted = started.model or started.reasoner
-        raise BadInput(f"The run was made with {wanted}; resume it with that, or fork it.")
-    settings = contracts.run_settings(started)
-    if settings.memory_mode() != "shared" or recalled:
-        return
-    scope = MemoryScope.of(started.corpus, started.access)
-    if deps.memory.open(scope).digest != started.memory_digest:
-        raise BadInput("The shared memory has changed since the run; fork it instead.")

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.budget import Ledger
-from core.events import FaultInjected, Warned
+from core.events import FaultInjected, Step, Warned
 from core.graph import AbstractionMemory
 from core.memory import Memory, MemoryMode, MemoryScope, NoMemory
 from core.tasks import Allowance, Performed, Rep, Req, Task
@@ -127,6 +127,17 @@ class TextView(Protocol):
 
     def titles_in(self, text: str) -> list[tuple[int, int, str]]:
         """Titles of the corpus mentioned in a text: (start, end, alias), longest match."""
+
+
+class Recorder(Protocol):
+    """Where steps go before anyone sees them (``journal.Journal`` is one)."""
+
+    def append(self, steps: list[Step]) -> None:
+        """Keep these steps durably, all or none.
+
+        Raises:
+            JournalError: they could not be kept.
+        """
 
 
 @dataclass(slots=True)

@@ -9,9 +9,8 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
 
-from core import contracts, faults
+from core import contracts, injection
 from core.errors import BadInput, JournalError, RagError, RunCancelled
 from core.events import (
     MAIN,
@@ -26,22 +25,11 @@ from core.events import (
     Warned,
 )
 from core.faults import Fault
-from core.ports import Deps
+from core.ports import Deps, Recorder
 from core.registry import System
 from core.settings import SystemSettings
 from core.steps import Emit
 from core.types import LARGEST, JsonObject
-
-
-class Recorder(Protocol):
-    """Where steps go before anyone sees them (``journal.Journal`` is one)."""
-
-    def append(self, steps: list[Step]) -> None:
-        """Keep these steps durably, all or none.
-
-        Raises:
-            JournalError: they could not be kept.
-        """
 
 
 def new_run_id() -> str:
@@ -108,13 +96,13 @@ def execute(
     """
     if spec.system.preflight is not None:
         spec.system.preflight(deps, spec.settings)
-    deps = faults.wrap(deps, spec.faults).for_run(
+    deps = injection.wrap(deps, spec.faults).for_run(
         spec.settings.budgets(), spec.settings.memory_mode()
     )
-    journal = faults.wrap_recorder(journal, spec.faults)
+    journal = injection.wrap_recorder(journal, spec.faults)
     stamp = _Stamp(spec.run_id, deps)
     started = Emit((_started(spec, deps),), "start")
-    controller = faults.wrap_controller(
+    controller = injection.wrap_controller(
         spec.system.run(spec.question, deps, spec.settings), spec.faults, spec.system, deps.context
     )
     try:

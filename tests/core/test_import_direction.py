@@ -56,7 +56,14 @@ LAYERS: dict[str, set[str]] = {
 }
 """What each of the inner modules may import of the project; settings and errors are level."""
 
-OUTER = ("core.evaluation", "core.export", "core.cli", "core.wiring", "core.live", "core.playback")
+OUTER = (
+    "core.evaluation",
+    "core.cli",
+    "core.wiring",
+    "core.live",
+    "core.playback",
+    "core.rerun",
+)
 """Nothing that a run is made of may know these."""
 
 INNER_PACKAGES = (
@@ -66,6 +73,7 @@ INNER_PACKAGES = (
     "core.registry",
     "core.contracts",
     "core.faults",
+    "core.injection",
     "core.runs",
 )
 
@@ -211,6 +219,12 @@ def test_importing_it_loads_nothing_heavy(module: str) -> None:
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_every_module_that_a_rule_names_is_there() -> None:
+    named = {*LAYERS, *OUTER, *INNER_PACKAGES, *UNSEEN_BY_ADAPTERS}.union(*LAYERS.values())
+    there = {module_name(path) for path in CORE_FILES}
+    assert named - there == set()
 
 
 def test_the_scanner_sees_what_it_should(tmp_path: Path) -> None:

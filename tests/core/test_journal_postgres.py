@@ -14,7 +14,7 @@ from core import jsonl, trace
 from core.errors import BadInput, JournalError
 from core.events import Step
 from core.journal import Journal, RunFilter
-from core.playback import resume
+from core.rerun import resume
 from core.runs import execute
 from tests.core import postgres
 from tests.core.world import deps, run, spec

@@ -11,8 +11,8 @@ import pytest
 from core import jsonl, trace
 from core.events import RunFinished, Step
 from core.journal import Journal
-from core.playback import fork, resume
 from core.replay import replay
+from core.rerun import fork, resume
 from tests.core.killing import case
 from tests.core.world import Kept, deps, run
 

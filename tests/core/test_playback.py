@@ -29,10 +29,11 @@ from core.events import (
 )
 from core.faults import Fault
 from core.journal import Journal
-from core.playback import ShownPassages, fork, resume
+from core.playback import ShownPassages
 from core.ports import Deps
 from core.registry import system
 from core.replay import replay
+from core.rerun import fork, resume
 from core.runs import execute
 from core.tasks import ModelCall, Performed
 from core.types import CorpusRef

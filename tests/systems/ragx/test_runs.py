@@ -26,9 +26,9 @@ from core.events import (
 from core.fencing import CLOSE, OPEN
 from core.grounding import ground
 from core.observations import read_observation
-from core.playback import fork
 from core.ports import Deps
 from core.replay import replay
+from core.rerun import fork
 from core.runs import RunSpec, execute
 from core.systems.ragx import SYSTEMS
 from core.tasks import (

@@ -20,8 +20,8 @@ from core.events import (
     Validated,
 )
 from core.faults import Fault
-from core.playback import fork
 from core.replay import replay
+from core.rerun import fork
 from core.settings import override
 from core.systems.staterag.settings import StateRAGSettings
 from core.systems.staterag.state import FIELDS, ROLES, EvidenceValue, State

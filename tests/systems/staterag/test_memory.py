@@ -25,7 +25,7 @@ from core.memory import (
     Role,
     artifact_id,
 )
-from core.playback import fork
+from core.rerun import fork
 from core.systems.staterag.memory import (
     PERMISSIONS,
     Actor,
