@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
-from components import composer, run_page, session
+from components import composer, run_page, session, warm
 from components.frame import CORPUS, RUN, RUNS
 from components.markup import chip, icon
 from components.notices import empty
@@ -53,6 +53,7 @@ def draw() -> None:
     with right:
         st.subheader("Recent runs", anchor=False)
         _recent(work.journal)
+    warm.draw()
 
 
 def _recent(journal: Journal) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import composer, launch, run_view, session, settings_panel
+from components import composer, launch, run_view, session, settings_panel, warm
 from components.frame import RUN
 from components.jobs import phase_text
 from components.markup import chip
@@ -18,6 +18,8 @@ from core.wiring import Workbench
 
 SOON = 0.4
 """Seconds in which a run over a warm corpus is ready: its first step is shown at once."""
+AT_ONCE = 0.25
+"""Seconds within which a run that is over is shown whole, rather than twice."""
 EVERY = 0.3
 """Seconds between two looks at a run that is being prepared."""
 
@@ -35,6 +37,7 @@ def draw() -> None:
             return
         launch.launcher().forget(run_id)
         run_id = preparing.run_id
+        launch.launcher().pool.wait(run_id, AT_ONCE)
         session.show(**{session.P_RUN: run_id})
     try:
         work.journal.run(run_id)
@@ -69,6 +72,7 @@ def _new(work: Workbench) -> None:
             session.P_QUESTION: session.get(session.QUESTION) or None,
         }
     )
+    warm.draw()
 
 
 def _box(work: Workbench, key: str) -> None:

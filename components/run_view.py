@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -36,8 +37,10 @@ from core.journal import Journal, RunRecord
 from core.registry import System
 from core.settings import SystemSettings
 
-EVERY = 0.5
-"""Seconds between two looks at a running run."""
+EVERY = 0.2
+"""Seconds between two looks at what a running run has written."""
+TICK = 1.0
+"""Seconds after which a running run is drawn again though it wrote nothing: its clock goes on."""
 GATES = 20
 """Decisions on one page of the gate ledger."""
 HEIGHT = 400
@@ -66,7 +69,21 @@ def draw(journal: Journal, run_id: str) -> None:
         BadInput: there is no such run here.
     """
     live = journal.run(run_id).status == "running"
-    st.fragment(_body, run_every=EVERY if live else None)(journal, run_id, live)
+    st.fragment(_body)(journal, run_id, live)
+    if live:
+        st.fragment(_watch, run_every=EVERY)(journal, run_id)
+
+
+def _watch(journal: Journal, run_id: str) -> None:
+    """Draw the page again once it has something to show: further steps, another state, or a second
+    gone by. Until then what is on it is left alone."""
+    drawn, when = session.get(session.DRAWN, (0, 0.0))
+    if (
+        _gone_on(journal, journal.run(run_id), live=True)
+        or len(store().steps(journal, run_id)) != drawn
+        or time.monotonic() - when >= TICK
+    ):
+        st.rerun(scope="app")
 
 
 def _body(journal: Journal, run_id: str, live: bool) -> None:
@@ -74,6 +91,7 @@ def _body(journal: Journal, run_id: str, live: bool) -> None:
     record = journal.run(run_id)
     if _gone_on(journal, record, live):
         st.rerun(scope="app")
+    session.put(session.DRAWN, (len(steps), time.monotonic()))
     started = trace.start(steps)
     system, recorded = registry.system(started.system), contracts.run_settings(started)
     settings_panel.follow_run(system, run_id, recorded)
@@ -116,8 +134,8 @@ def _body(journal: Journal, run_id: str, live: bool) -> None:
 
 
 def _gone_on(journal: Journal, record: RunRecord, live: bool) -> bool:
-    """Whether the page as a whole has something else to show than this fragment: another run is
-    in the URL, this one is prepared to go on, or it started or ended meanwhile."""
+    """Whether the page as a whole has something else to show than this run as it was: another run
+    is in the URL, this one is prepared to go on, or it started or ended meanwhile."""
     return (
         session.param(session.P_RUN) != record.run_id
         or launch.launcher().get(journal.workspace, record.run_id) is not None
@@ -144,10 +162,10 @@ def _strip(shown: Shown, hidden: frozenset[str]) -> None:
 def _divergence(journal: Journal, record: RunRecord, shown: Shown) -> None:
     """What the settings now change. Its place is kept where nothing is changed yet, and of one
     height: a slider that is being moved keeps its focus and stays under the pointer."""
-    if record.status == "running":
-        return
     ghost = shown.ghost
     with st.container(key="ri_turn"):
+        if record.status == "running":
+            return
         if ghost.report is None:
             st.html(f'<div class="ri-turn-rest">{esc(ghosts.REST)}</div>')
             return

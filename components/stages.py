@@ -5,21 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
-import streamlit as st
-
+from components.element import Element
 from core.events import Step
 from core.registry import System
 
-_FRONT = Path(__file__).parent / "front"
-_DIAGRAM = st.components.v2.component(
-    "ri_stages",
-    html='<div class="box"></div>',
-    css=(_FRONT / "stages.css").read_text(encoding="utf-8"),
-    js=(_FRONT / "stages.js").read_text(encoding="utf-8"),
-)
+_DIAGRAM = Element("stages", '<div class="box"></div>')
 
 NODE_WIDTH, NODE_HEIGHT, PITCH, LIFT = 104, 40, 152, 9
 
@@ -97,9 +89,6 @@ def _alt(system: System, now: str, visits: Counter[str]) -> str:
     return f"Stages of {system.title}. {here} Entered so far: {been}."
 
 
-def draw(
-    system: System, steps: Sequence[Step], *, key: str, on_pick: Callable[[], None]
-) -> int | None:
-    """Show the diagram; the step of a stage that was clicked, or None."""
-    result = _DIAGRAM(key=key, data=diagram(system, steps), on_picked_change=on_pick)
-    return result.picked
+def draw(system: System, steps: Sequence[Step], *, key: str, on_pick: Callable[[], None]) -> None:
+    """Show the diagram; the step of a stage that was clicked is in its ``picked`` trigger."""
+    _DIAGRAM.show(diagram(system, steps), key=key, on_pick=on_pick)

@@ -4,18 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Literal
 
-import streamlit as st
+from components.element import Element
 
-_FRONT = Path(__file__).parent / "front"
-_STRIP = st.components.v2.component(
-    "ri_strip",
-    html='<div class="strip" role="group"></div>',
-    css=(_FRONT / "strip.css").read_text(encoding="utf-8"),
-    js=(_FRONT / "strip.js").read_text(encoding="utf-8"),
-)
+_STRIP = Element("strip", '<div class="strip" role="group"></div>')
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +27,4 @@ class Stop:
 def draw(stops: Sequence[Stop], *, label: str, key: str, on_pick: Callable[[], None]) -> None:
     """Show the row; the step that was clicked is in the component's ``picked`` trigger. All texts
     are set as text nodes."""
-    _STRIP(
-        key=key,
-        data={"items": [asdict(s) for s in stops], "label": label},
-        on_picked_change=on_pick,
-    )
+    _STRIP.show({"items": [asdict(s) for s in stops], "label": label}, key=key, on_pick=on_pick)

@@ -7,14 +7,11 @@ function shape(tag, attributes, text) {
   return node;
 }
 
-export default function (component) {
-  const { data, parentElement, setTriggerValue } = component;
-  const box = parentElement.querySelector(".box");
-  if (!box || !data) return;
+function draw(content, frame, pick) {
   const svg = shape("svg", {
-    viewBox: `0 0 ${data.width} ${data.height}`,
+    viewBox: `0 0 ${content.width} ${content.height}`,
     role: "img",
-    "aria-label": data.alt,
+    "aria-label": content.alt,
     preserveAspectRatio: "xMidYMid meet",
   });
   const tips = shape("defs", {});
@@ -27,28 +24,28 @@ export default function (component) {
     tips.append(marker);
   }
   svg.append(tips);
-  for (const edge of data.edges) {
+  for (const edge of content.edges) {
     svg.append(shape("path", {
       d: edge.d,
       class: edge.taken ? "edge taken" : "edge",
       "marker-end": edge.taken ? "url(#tip-taken)" : "url(#tip)",
     }));
   }
-  for (const stage of data.nodes) {
+  for (const stage of content.nodes) {
     const names = ["node", stage.now ? "now" : "", stage.visits ? "" : "never"];
     const group = shape("g", { class: names.filter(Boolean).join(" ") });
-    const left = stage.x - data.node_width / 2, top = stage.y - data.node_height / 2;
+    const left = stage.x - content.node_width / 2, top = stage.y - content.node_height / 2;
     group.append(
       shape("title", {}, stage.summary),
-      shape("rect", { x: left, y: top, width: data.node_width, height: data.node_height, rx: 7 }),
+      shape("rect", { x: left, y: top, width: content.node_width, height: content.node_height, rx: 7 }),
       shape("text", { x: stage.x, y: stage.y - 1 }, stage.title),
       shape("text", { x: stage.x, y: stage.y + 14, class: "visits" }, stage.note),
     );
     if (stage.seq !== null) {
       group.dataset.seq = stage.seq;
-      group.onclick = () => setTriggerValue("picked", stage.seq);
+      group.onclick = () => pick(stage.seq);
     }
     svg.append(group);
   }
-  box.replaceChildren(svg);
+  frame.querySelector(".box").replaceChildren(svg);
 }

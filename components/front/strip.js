@@ -1,9 +1,7 @@
-export default function (component) {
-  const { data, parentElement, setTriggerValue } = component;
-  const box = parentElement.querySelector(".strip");
-  if (!box || !data) return;
-  box.setAttribute("aria-label", data.label);
-  const items = data.items.map((item) => {
+function draw(content, frame, pick) {
+  const box = frame.querySelector(".strip");
+  box.setAttribute("aria-label", content.label);
+  const items = content.items.map((item) => {
     const node = document.createElement("button");
     node.type = "button";
     node.className = `chip ${item.state}`;
@@ -19,7 +17,7 @@ export default function (component) {
     words.textContent = item.text;
     node.append(icon, words);
     if (item.seq === null) node.disabled = true;
-    else node.onclick = () => setTriggerValue("picked", item.seq);
+    else node.onclick = () => pick(item.seq);
     return node;
   });
   box.replaceChildren(...items);

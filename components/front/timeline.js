@@ -1,4 +1,4 @@
-const shown = new WeakMap();
+const listed = new WeakMap();
 
 function element(tag, name, text) {
   const node = document.createElement(tag);
@@ -38,33 +38,31 @@ function select(list, seq) {
   return node;
 }
 
-export default function (component) {
-  const { data, parentElement, setTriggerValue } = component;
-  const list = parentElement.querySelector(".list");
-  const foot = parentElement.querySelector(".foot");
-  if (!list || !data) return;
+function draw(content, frame, pick) {
+  const list = frame.querySelector(".list");
+  const foot = frame.querySelector(".foot");
 
-  const signature = JSON.stringify(data.items);
-  if (shown.get(list) !== signature) {
+  const signature = JSON.stringify(content.items);
+  if (listed.get(list) !== signature) {
     const at = list.scrollTop;
     list.replaceChildren();
-    for (const item of data.items) {
+    for (const item of content.items) {
       if (item.flag) list.append(element("div", "flag", item.flag));
-      list.append(row(item, data.cursor));
+      list.append(row(item, content.cursor));
     }
     list.scrollTop = at;
-    shown.set(list, signature);
+    listed.set(list, signature);
   }
-  list.setAttribute("aria-label", data.label);
-  select(list, data.cursor);
-  foot.replaceChildren(element("span", "", data.count), element("span", "", data.hint));
+  list.setAttribute("aria-label", content.label);
+  select(list, content.cursor);
+  foot.replaceChildren(element("span", "", content.count), element("span", "", content.hint));
 
-  const pick = (seq) => {
-    if (select(list, seq)) setTriggerValue("picked", seq);
+  const choose = (seq) => {
+    if (select(list, seq)) pick(seq);
   };
   list.onclick = (event) => {
     const node = event.target.closest(".row");
-    if (node) pick(Number(node.dataset.seq));
+    if (node) choose(Number(node.dataset.seq));
   };
   list.onkeydown = (event) => {
     const steps = { ArrowUp: -1, ArrowDown: 1, PageUp: -8, PageDown: 8, Home: -1e9, End: 1e9 };
@@ -74,6 +72,6 @@ export default function (component) {
     const next = Math.min(rows.length - 1, Math.max(0, now + steps[event.key]));
     event.preventDefault();
     event.stopPropagation();
-    pick(Number(rows[next].dataset.seq));
+    choose(Number(rows[next].dataset.seq));
   };
 }
