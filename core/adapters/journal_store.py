@@ -1,26 +1,22 @@
 """Rows of the journal in SQLite or PostgreSQL, through SQLAlchemy.
 
-The store knows rows, transactions and which process owns a running run. What the rows mean is
-``core.journal``'s business.
+The store knows rows, transactions and whose run is running (``journal_owner``). What the rows mean
+is ``core.journal``'s business.
 """
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import errno
-import os
-import secrets
 import sqlite3
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Literal
 
 import sqlalchemy as sa
-from filelock import FileLock, Timeout
 from sqlalchemy import event
 
+from core.adapters.journal_owner import LOCK_CLASS, owner_of
 from core.errors import BadInput, JournalError, JournalFull
 
 Row = dict[str, Any]
@@ -99,7 +95,7 @@ class JournalStore:
         self._insert_sql, self._positional = str(insert), bool(insert.positional)
         with self._errors():
             self._create()
-        self.owner = _owner(self)
+        self.owner = owner_of(self.engine)
         self.reap()
 
     def _engine(self, synchronous: Synchronous) -> sa.Engine:
@@ -118,7 +114,7 @@ class JournalStore:
     def _create(self) -> None:
         with self.engine.begin() as connection:
             if not self.sqlite:  # two processes may create the tables at the same moment
-                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK_CLASS)))
+                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(LOCK_CLASS)))
             else:
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
             _metadata.create_all(connection)
@@ -318,95 +314,3 @@ def _typed(error: sa.exc.DBAPIError | OSError) -> JournalError:
     if code == sqlite3.SQLITE_BUSY:
         return JournalError("Another process keeps the journal locked; end it and try again.")
     return JournalError(f"The journal cannot be used: {original}.")
-
-
-# --- which process owns a running run ---------------------------------------------------------
-
-_LOCK_CLASS = 0x52414749  # "RAGI": keeps our advisory locks apart from other applications'
-
-
-class _FileOwner:
-    """A lock file per process beside the database; the kernel frees it when the process dies."""
-
-    def __init__(self, directory: Path) -> None:
-        self.directory = directory / "owners"
-        self.directory.mkdir(parents=True, exist_ok=True)
-        self._sweep()
-        while True:
-            self.token = secrets.token_hex(12)
-            self._held = self._lock(self.token)
-            self._held.acquire(timeout=-1)
-            if self._path(self.token).exists():  # not swept between its creation and its lock
-                break
-            self._held.release()
-        atexit.register(self._end, os.getpid())
-
-    def _path(self, token: str) -> Path:
-        return self.directory / f"{token}.lock"
-
-    def _lock(self, token: str) -> FileLock:
-        return FileLock(self._path(token), thread_local=False)
-
-    @contextlib.contextmanager
-    def if_gone(self, token: str) -> Iterator[bool]:
-        """Whether that process is gone; while the body runs, no one else concludes the same."""
-        if not token.isalnum() or not self._path(token).exists():
-            yield True
-            return
-        lock = self._lock(token)
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            yield False
-            return
-        try:
-            yield True
-            self._path(token).unlink(missing_ok=True)
-        finally:
-            lock.release()
-
-    def _sweep(self) -> None:
-        for path in self.directory.glob("*.lock"):
-            with contextlib.suppress(OSError):
-                lock = FileLock(path, thread_local=False)
-                lock.acquire(timeout=0)
-                path.unlink(missing_ok=True)
-                lock.release()
-
-    def _end(self, pid: int) -> None:
-        if os.getpid() == pid:
-            with contextlib.suppress(OSError):
-                self._path(self.token).unlink(missing_ok=True)
-                self._held.release()
-
-
-class _AdvisoryOwner:
-    """A PostgreSQL session advisory lock; the server frees it when the connection ends."""
-
-    def __init__(self, engine: sa.Engine) -> None:
-        self._engine = engine
-        self._session = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
-        self.token = str(secrets.randbits(31))
-        self._session.execute(sa.select(sa.func.pg_advisory_lock(_LOCK_CLASS, int(self.token))))
-
-    @contextlib.contextmanager
-    def if_gone(self, token: str) -> Iterator[bool]:
-        """Whether that process is gone; while the body runs, no one else concludes the same."""
-        with self._engine.connect() as connection:
-            key = sa.func.pg_try_advisory_xact_lock(_LOCK_CLASS, int(token))
-            yield bool(connection.scalar(sa.select(key)))
-
-
-_owners: dict[tuple[int, str], _FileOwner | _AdvisoryOwner] = {}
-_owners_lock = threading.Lock()
-
-
-def _owner(store: JournalStore) -> _FileOwner | _AdvisoryOwner:
-    """This process's owner for the store's directory or server, made at its first use."""
-    directory = Path(str(store.url.database)).resolve().parent
-    where = str(directory) if store.sqlite else store.url.render_as_string(hide_password=False)
-    with _owners_lock:
-        key = (os.getpid(), where)
-        if key not in _owners:
-            _owners[key] = _FileOwner(directory) if store.sqlite else _AdvisoryOwner(store.engine)
-        return _owners[key]
