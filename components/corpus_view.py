@@ -16,7 +16,7 @@ from components import (
 )
 from components.composer import ask_about, corpus_label
 from components.frame import HOME
-from components.jobs import Job, jobs, phase_text
+from components.jobs import Job, jobs, under_way
 from components.markup import chip
 from components.notices import done, empty, error
 from components.palette import ORANGE, PASSED, PENDING, Sign
@@ -188,22 +188,8 @@ def _watch(workspace: str, job: Job, active: bool) -> None:
     if active and not job.active:
         st.rerun()
     if job.active:
-        share, text = phase_text(job.progress)
-        bar, stop = st.columns([5, 1], vertical_alignment="center")
-        bar.progress(share, text=text)
-        stop.button(
-            "Stopping" if job.stopping else "Stop",
-            icon=":material/stop:",
-            key="corpus_stop",
-            disabled=job.stopping,
-            on_click=_stop,
-            args=(job,),
-        )
+        under_way(job, "corpus_stop")
     elif job.problem:
         error(job.problem)
     elif job.report is not None:
         done(f"{job.report.message} {job.report.seconds:.1f} s.")
-
-
-def _stop(job: Job) -> None:
-    job.stopping = True

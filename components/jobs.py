@@ -137,3 +137,22 @@ def phase_text(progress: Progress | None) -> tuple[float, str]:
     if progress.seconds_remaining is not None and progress.done < progress.total:
         text += f", about {progress.seconds_remaining:.0f} s left in this phase"
     return min(1.0, share), text
+
+
+def under_way(job: Job, key: str) -> None:
+    """Show how far a job is, beside the button ``key`` that stops it."""
+    share, text = phase_text(job.progress)
+    bar, stop = st.columns([5, 1], vertical_alignment="center")
+    bar.progress(share, text=text)
+    stop.button(
+        "Stopping" if job.stopping else "Stop",
+        icon=":material/stop:",
+        key=key,
+        disabled=job.stopping,
+        on_click=_stop,
+        args=(job,),
+    )
+
+
+def _stop(job: Job) -> None:
+    job.stopping = True

@@ -9,7 +9,7 @@ import streamlit as st
 
 from components import memory_panel, paging, session, tam_graph
 from components.answer import open_source
-from components.jobs import Job, graph_jobs, phase_text
+from components.jobs import Job, graph_jobs, under_way
 from components.markup import chip, facts, mono
 from components.notices import empty, error
 from components.palette import Sign
@@ -91,21 +91,7 @@ def _watch(job: Job) -> None:
     """Progress of a build while it goes on; one full rerun when it ends."""
     if not job.active:
         st.rerun()
-    share, text = phase_text(job.progress)
-    bar, stop = st.columns([5, 1], vertical_alignment="center")
-    bar.progress(share, text=text)
-    stop.button(
-        "Stopping" if job.stopping else "Stop",
-        icon=":material/stop:",
-        key="tam_stop",
-        disabled=job.stopping,
-        on_click=_stop,
-        args=(job,),
-    )
-
-
-def _stop(job: Job) -> None:
-    job.stopping = True
+    under_way(job, "tam_stop")
 
 
 def _head(library: Library, corpus: str, kinds: dict[str, str], edges: int, digest: str) -> None:
