@@ -8,7 +8,7 @@ import math
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
@@ -43,7 +43,6 @@ UPDATES = [s.event for s in STEPS if isinstance(s.event, BeliefUpdated)]
 # --- text ---------------------------------------------------------------------------------------
 
 
-@settings(deadline=None)
 @given(st.text(alphabet=st.characters(), max_size=80))
 def test_no_text_can_open_markup_or_hide_a_character(text: str) -> None:
     shown = safe.esc(text)
@@ -52,7 +51,6 @@ def test_no_text_can_open_markup_or_hide_a_character(text: str) -> None:
         assert c in "\n\t\u200c\u200d" or unicodedata.category(c) not in ("Cc", "Cf", "Cs")
 
 
-@settings(deadline=None)
 @given(st.text(max_size=60), st.lists(st.tuples(st.integers(-3, 70), st.integers(-3, 70))))
 def test_marking_spans_keeps_the_text(text: str, spans: list[tuple[int, int]]) -> None:
     plain = safe.marked(text, spans).replace("<mark>", "").replace("</mark>", "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
@@ -41,7 +41,6 @@ def test_a_list_that_fits_has_no_buttons() -> None:
     assert app.text[0].value == "0,1,2,3,4,5,6,7,8,9"
 
 
-@settings(deadline=None)
 @given(st.integers(0, 500), st.integers(1, 40), st.integers(-3, 99))
 def test_the_open_page_is_one_that_there_is(total: int, size: int, wanted: int) -> None:
     found = min(max(1, wanted), max(1, -(-total // size)))

@@ -172,7 +172,7 @@ FIELDS = [
 ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(st.sampled_from(FIELDS), st.floats(0.01, 0.99)), max_size=6))
 def test_moving_sliders_one_by_one_is_the_same_as_starting_there(
     moves: list[tuple[str, float]],

@@ -82,7 +82,7 @@ def test_the_same_world_gives_the_same_run(name: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
 @given(
     seed=st.integers(0, 10_000),
     budgets=st.fixed_dictionaries(

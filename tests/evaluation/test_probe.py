@@ -90,7 +90,7 @@ def test_decisions_are_recorded_as_they_would_be_without_a_probe() -> None:
         assert ACT(inputs, chosen).outcome == event.outcome
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(answer=st.sampled_from([0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.8, 1.0]), flip=st.floats(0, 1))
 def test_a_run_with_any_such_threshold_is_a_prefix_of_the_probe(answer: float, flip: float) -> None:
     chosen = {"answer_threshold": answer, "flip_threshold": flip}

@@ -90,7 +90,7 @@ def test_a_passage_says_what_its_title_is(title, text, kind):
     assert title_kinds(parse(title, text)) == {kind: 1.0}
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.text(max_size=200))
 def test_a_candidate_is_the_text_where_it_stands(text):
     for i in range(len(parse("Oda", text).sentences)):

@@ -170,7 +170,7 @@ def test_handlers_are_known_tasks():
 TEXTS = st.text(max_size=80)
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(TEXTS, st.lists(st.tuples(TEXTS, TEXTS), max_size=4), st.lists(TEXTS, max_size=3))
 def test_any_text_is_fine(question, held, previous):
     passages = tuple(

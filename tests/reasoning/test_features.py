@@ -78,7 +78,7 @@ def test_asking_another_question_shares_the_passages_and_changes_the_scores():
     assert [s.s for s in second.sentences] == [s.s for s in fresh.sentences]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(question=st.text(max_size=60), text=st.text(max_size=120))
 def test_any_text_makes_a_scene(question, text):
     given_ = passage("T", text)

@@ -48,7 +48,7 @@ def test_a_birth_and_a_kind_are_noticed():
     assert analyse("What kind of boat is it?").type_of
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.text(max_size=120))
 def test_any_text_is_analysed(text):
     found = analyse(text)

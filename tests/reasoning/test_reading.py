@@ -192,7 +192,7 @@ def test_no_rule_where_what_is_compared_is_not_found(question):
 WILD = st.one_of(st.text(max_size=60), st.text("AaΩж中あ한ا 0123.,;:()\"“”'’?!-–\n#", max_size=80))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(question=WILD, title=WILD, texts=st.lists(WILD, max_size=3))
 def test_any_text_is_read_without_an_error(question, title, texts):
     passages = tuple(passage(title, text) for text in texts)
@@ -204,7 +204,7 @@ def test_any_text_is_read_without_an_error(question, title, texts):
         assert 0 <= support.start <= support.end <= len(by_id[support.passage_id].text)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     subject=st.sampled_from(["Clara Ormond", "Victor Hallam", "Kessel Tower", "Oda"]),
     form=st.sampled_from(["Who is {} or what?", "Was {} in Ohio?", "{} is a", "when did {} open"]),

@@ -48,7 +48,7 @@ def limit(inputs, chosen):
     return max(0, min(chosen.context_window, chosen.token_budget - inputs.spent))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(packings())
 def test_laws_of_packing(drawn):
     inputs, chosen = drawn
@@ -90,7 +90,7 @@ def test_laws_of_packing(drawn):
         assert over or len(ids) + 1 > chosen.evidence_window
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(packings())
 def test_a_decision_says_what_was_packed(drawn):
     inputs, chosen = drawn

@@ -349,7 +349,7 @@ def test_a_damaged_artifact_is_said_and_the_question_is_answered_without_it(
     ]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(st.tuples(st.integers(0, 12), st.integers(2, 40)), max_size=25))
 def test_a_scope_stays_within_its_bounds_and_the_longest_unused_goes_first(
     tmp_path_factory: pytest.TempPathFactory, puts: list[tuple[int, int]]

@@ -70,7 +70,7 @@ def walk(edges: tuple[GraphEdge, ...], trace: Trace = ("root",)) -> list[Trace]:
     return found
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(explored_graphs(), st.integers(1, 4))
 def test_traces_are_completed_typed_paths_and_a_wide_beam_finds_the_best(
     edges: tuple[GraphEdge, ...], beam: int

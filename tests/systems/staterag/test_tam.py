@@ -28,7 +28,7 @@ from core.systems.staterag.tam_build import build_tam
 from core.types import Passage
 from tests.systems.staterag.tam_world import corpora, passage, vectors
 
-few = settings(max_examples=40, deadline=None)
+few = settings(max_examples=40)
 
 
 def built(passages: list[Passage], **more: Any) -> Tam:

@@ -181,7 +181,7 @@ def test_what_an_asker_may_not_see_is_nowhere(tmp_path: Path) -> None:
             assert not hidden & {h.passage.id for h in graph.region(p.id, QUERY, 40, ONLY_A)}
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(corpora(), st.sampled_from(["Low Tide drum", "Reeve", "harbour E-4012"]))
 def test_an_asker_s_scores_and_texts_are_those_of_his_passages_alone(
     passages: list[Passage], query: str

@@ -68,7 +68,7 @@ def graphs(draw: st.DrawFn) -> Graph:
     return Graph(types, draw(st.sets(st.tuples(node, node), max_size=14)))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(graphs(), st.data())
 def test_a_path_is_accepted_exactly_where_walking_the_graph_finds_it(
     graph: Graph, data: st.DataObject
