@@ -62,3 +62,7 @@ def html(app: AppTest) -> str:
     """Everything that a page shows through ``st.html``, the style sheet left out."""
     blocks = [str(block.value) for block in app.html]
     return "\n".join(block for block in blocks if not block.startswith("<style"))
+
+
+def srcdoc(frame) -> str:  # type: ignore[no-untyped-def]
+    return str(frame.proto.srcdoc)

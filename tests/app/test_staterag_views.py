@@ -9,21 +9,8 @@ import time
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from components import (
-    cycles,
-    memory_panel,
-    session,
-    staged_state,
-    tam_explorer,
-    tam_graph,
-    tam_labels,
-    tam_layout,
-    tam_view,
-)
-from components.jobs import graph_jobs
+from components import cycles, memory_panel, session, staged_state, tam_labels, tam_view
 from core import trace
 from core.events import Decided, MemoryOp, PathExplored, Proposed, RunStarted, Step, Validated
 from core.memory import PathArtifact, PlanArtifact
@@ -33,10 +20,9 @@ from core.settings import override
 from core.tasks import Plan
 from core.types import CorpusRef
 from tests.app.bench import FakeBench
-from tests.app.conftest import CORPUS, RUN, Open, html
-from tests.app.navigating import EDGES, NOT_ENOUGH, ROOT, TYPES, Graph, Roles, navigated
+from tests.app.conftest import RUN, Open, html, srcdoc
+from tests.app.navigating import NOT_ENOUGH, ROOT, TYPES, Graph, Roles, navigated
 from tests.app.recorded import NASTY
-from tests.app.test_corpus_page import FILES
 from tests.app.test_ragx_views import keep
 
 STEPS = navigated()
@@ -113,14 +99,10 @@ def test_the_picture_and_the_table_say_the_same(page: Open, bench: FakeBench) ->
         assert sign in shown
     assert "ROOT → RELATION" in shown
     (frame,) = app.get("iframe")
-    drawn = json.loads(re.search(r"nodes = new vis.DataSet\((\[.*?\])\);", _srcdoc(frame))[1])  # type: ignore[index]
+    drawn = json.loads(re.search(r"nodes = new vis.DataSet\((\[.*?\])\);", srcdoc(frame))[1])  # type: ignore[index]
     assert {n["id"] for n in drawn} <= set(TYPES)
     assert set(FOUND.cycles[-1].proposed) <= {n["id"] for n in drawn}
     assert "Path: ROOT" in _alt(frame)
-
-
-def _srcdoc(frame) -> str:  # type: ignore[no-untyped-def]
-    return str(frame.proto.srcdoc)
 
 
 def _alt(frame) -> str:  # type: ignore[no-untyped-def]
@@ -178,98 +160,13 @@ def test_recorded_decisions_redecide_as_recorded_and_otherwise(other: dict[str, 
     assert any(d.certainty != "same" for d in again.decisions)
 
 
-# --- the pictures --------------------------------------------------------------------------------
-
-
-def _whole(labels: dict[str, str] | None = None) -> tam_layout.Drawing:
-    pairs = [(a, b) for a, b, _ in EDGES]
-    return tam_layout.whole(
-        TYPES, pairs, labels or {}, labels or {}, chosen=FOUND.cycles[0].proposed
-    )
-
-
-@pytest.mark.parametrize("dark", [True, False])
-def test_the_same_graph_is_the_same_picture(dark: bool) -> None:
-    pages = [tam_graph.page(_whole(), dark=dark, height=300) for _ in range(2)]
-    assert pages[0] == pages[1]
-    shuffled = tam_layout.whole(
-        TYPES, [(a, b) for a, b, _ in reversed(EDGES)], {}, {}, chosen=FOUND.cycles[0].proposed
-    )
-    places = {n.id: (n.x, n.y) for n in _whole().nodes}
-    assert {n.id: (n.x, n.y) for n in shuffled.nodes} == places
-    first = cycles.lineage(navigated()).cycles[0]
-    drawn = [tam_view.neighbourhood(c, tam_view.seen(c), NAMES) for c in (first, FOUND.cycles[0])]
-    assert drawn[0] == drawn[1]
-
-
-def test_a_picture_asks_for_nothing_from_elsewhere() -> None:
-    shown = tam_graph.page(_whole(), dark=False, height=300)
-    assert not re.findall(r"(?:src|href)\s*=\s*[\"']?\s*(?:https?:)?//", shown)
-    assert not re.findall(r"url\([\"']?(?:https?:)?//", shown)
-    assert "default-src 'none'" in shown
-    assert '"physics": {"enabled": false}' in shown
-
-
-@settings(deadline=None, max_examples=40)
-@given(
-    st.lists(st.text(alphabet=st.characters(), max_size=60), min_size=9, max_size=9),
-    st.booleans(),
-)
-def test_no_label_can_leave_its_place_in_the_picture(texts: list[str], boxes: bool) -> None:
-    labels = dict(zip(TYPES, [NASTY, "</script><script>x", *texts], strict=False))
-    nodes = tuple(
-        tam_layout.Node(n, TYPES[n], labels.get(n, ""), labels.get(n, ""), 0, 0) for n in TYPES
-    )
-    plain = tam_layout.Drawing(
-        tuple(tam_layout.Node(n, TYPES[n], "x", "x", 0, 0) for n in TYPES), (), boxes
-    )
-    drawing = tam_layout.Drawing(nodes, (), boxes)
-    shown, base = (tam_graph.page(d, dark=False, height=300) for d in (drawing, plain))
-    for tag in ("<script", "</script", "<img", "<a ", "http"):
-        assert shown.count(tag) <= base.count(tag) + (tag == "http") * 3 * shown.count("evil")
-    data = json.loads(re.search(r"nodes = new vis.DataSet\((\[.*?\])\);", shown)[1])  # type: ignore[index]
-    assert [n["id"] for n in data] == list(TYPES)
-    for node in data:
-        assert "\u202e" not in node["label"] + node["title"]
-
-
-def test_a_node_type_of_an_imported_run_is_not_written_into_the_script() -> None:
-    node = tam_layout.Node("a", "</script><img src=x>", "x", "x", 0, 0)
-    shown = tam_graph.page(tam_layout.Drawing((node,), (), True), dark=False, height=300)
-    assert "<img" not in shown
-
-
-@settings(deadline=None, max_examples=30)
-@given(st.data())
-def test_nodes_never_share_a_place(data: st.DataObject) -> None:
-    import networkx as nx
-
-    count = data.draw(st.integers(2, 60))
-    graph = nx.DiGraph()
-    graph.add_node("0")
-    for n in range(1, count):
-        for parent in data.draw(st.sets(st.integers(0, n - 1), min_size=1, max_size=3)):
-            graph.add_edge(str(parent), str(n))
-    places = tam_layout.rings(graph, {n: "TOPIC" for n in graph})
-    assert set(places) == set(graph)
-    assert len(set(places.values())) == count
-    assert places == tam_layout.rings(nx.DiGraph(graph), {n: "TOPIC" for n in graph})
-
-
-def test_three_thousand_nodes_are_written_in_time_and_more_are_counted() -> None:
-    kinds = {"root": "ROOT"} | {f"t{n}": "TOPIC" for n in range(60)}
-    kinds |= {f"r{n}": "RELATION" for n in range(900)} | {f"e{n}": "EVIDENCE" for n in range(3_000)}
-    pairs = [("root", f"t{n}") for n in range(60)]
-    pairs += [(f"t{n % 60}", f"r{n}") for n in range(900)]
-    pairs += [(f"r{n * 7 % 900}", f"e{n}") for n in range(3_000)]
-    began = time.process_time()
-    drawing = tam_layout.whole(kinds, pairs, {}, {n: "words " * 50 for n in kinds})
-    shown = tam_graph.page(drawing, dark=False, height=400)
-    took = time.process_time() - began
-    assert len(drawing.nodes) == tam_layout.MOST_NODES
-    assert {n.kind for n in drawing.nodes} == set(tam_layout.KINDS)
-    assert len(shown) < 3_000_000
-    assert took < 5
+def test_a_run_names_its_nodes_where_its_graph_is_gone(page: Open, bench: FakeBench) -> None:
+    relation = next(n for n, kind in TYPES.items() if kind == "RELATION")
+    texts = {n: f"About {n} · more" for n, kind in TYPES.items() if kind in ("TOPIC", "RELATION")}
+    steps = navigated(graph=Graph(texts_of=texts))
+    told = tam_labels.recorded_texts(steps)
+    assert told[relation] == f"About {relation} · more"
+    assert f"About {relation}" in view(page(RUN, run=keep(bench, steps)), "path")
 
 
 # --- state and memory ----------------------------------------------------------------------------
@@ -381,6 +278,24 @@ def test_the_shared_memory_is_inspected_and_cleared(page: Open, bench: FakeBench
     assert "Nothing is kept" in html(app)
 
 
+def test_questions_asked_here_share_their_memory_unless_told_otherwise(page: Open) -> None:
+    key = session.setting_key("staterag", "memory")
+    app = page(RUN, system="staterag")
+    assert app.selectbox(key=key).value == "shared"
+    assert app.button(key="reset:staterag").disabled
+    told = page(RUN, system="staterag", set="memory=off")
+    assert told.selectbox(key=key).value == "off"
+    told.button(key="reset:staterag").click().run()
+    assert told.selectbox(key=key).value == "shared"
+
+
+def test_a_run_made_elsewhere_is_shown_with_its_own_memory(page: Open, bench: FakeBench) -> None:
+    app = page(RUN, run=keep(bench, STEPS))
+    app.segmented_control(key=session.RAIL).set_value("settings").run()
+    made = next(s.event for s in STEPS if isinstance(s.event, RunStarted)).settings["memory"]
+    assert app.selectbox(key=session.setting_key("staterag", "memory")).value == made
+
+
 # --- words, hostile text, scale ------------------------------------------------------------------
 
 
@@ -414,144 +329,3 @@ def test_a_long_run_is_folded_once(page: Open) -> None:
     assert len(found.cycles) > 700
     assert took < 1.5, f"{took:.2f} s for {len(long):,} events"
     assert staged_state.side_by_side(found.cycles[-3:], {}, NAMES)
-
-
-# --- the explorer --------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def indexed(bench: FakeBench) -> FakeBench:
-    bench.library.add_files("keepers", FILES)
-    bench.library.index("keepers")
-    return bench
-
-
-def _explore(page: Open):  # type: ignore[no-untyped-def]
-    app = page(CORPUS, corpus="keepers")
-    return app.get_by_key(session.CORPUS_VIEW).set_value("graph").run()
-
-
-def _built(page: Open):  # type: ignore[no-untyped-def]
-    app = _explore(page)
-    assert "Not built yet" in html(app)
-    app.button(key="tam_build").click().run()
-    job = graph_jobs().get("shared", "keepers")
-    assert job is not None
-    assert job.done.wait(60)
-    assert not job.problem
-    return app.run()
-
-
-def test_the_graph_is_built_from_the_page_and_explored(page: Open, indexed: FakeBench) -> None:
-    app = _built(page)
-    assert app.get("iframe")
-    assert "EVIDENCE" in html(app)
-    app.text_input(key=session.TAM_FIND).set_value("lamp").run()
-    app.get_by_key(session.TAM_KIND).set_value("EVIDENCE").run()
-    (show,) = [b for b in app.button if b.label == "Show"]
-    show.click().run()
-    shown = html(app)
-    assert "The lamp was changed in 1951." in shown
-    assert "Above: " in shown
-    assert "Below: 0 children" in shown
-    app.button(key="tam_open").click().run()
-    assert "characters 0 to" in html(app)
-    app.text_input(key=session.TAM_FIND).set_value("zzzz").run()
-    assert "No node matches" in html(app)
-
-
-def test_parents_and_children_agree(page: Open, indexed: FakeBench) -> None:
-    from core.systems.staterag.tam_graph import IndexGraph
-
-    index = indexed.library.open("keepers")
-    graph = IndexGraph.of(index)
-    assert graph.stored() is None, "looking does not build"
-    names = tam_labels.Names({}, graph=graph, tam=graph.tam())
-    assert graph.stored() is names.tam
-    assert names.tam is not None
-    for node in names.tam.ids:
-        parents, children = tam_explorer.around(names, node)
-        for parent in parents:
-            assert node in tam_explorer.around(names, parent)[1]
-        assert bool(children) == (names.tam.types[names.tam.ids.index(node)] != 3)
-
-
-def test_hostile_documents_are_text_in_the_explorer(page: Open, indexed: FakeBench) -> None:
-    app = _built(page)
-    for button in [b for b in app.button if b.label == "Show"][:4]:
-        button.click().run()
-        shown = html(app)
-        assert "<b>bold" not in shown
-        (frame,) = app.get("iframe")
-        assert "<b>bold" not in _srcdoc(frame)
-
-
-def test_a_run_over_another_state_of_the_corpus_says_so(indexed: FakeBench) -> None:
-    reference = indexed.library.open("keepers").corpus
-    from core.types import Access
-
-    stale = tam_labels.names(indexed.library, reference, "root:other", {}, Access())
-    assert stale.graph is None
-    assert "has changed" in stale.why
-    gone = tam_labels.names(
-        indexed.library, CorpusRef(id="nowhere", version="x"), ROOT, {}, Access()
-    )
-    assert "not indexed here" in gone.why
-    assert gone.label("relation:abcdef123", "RELATION") == "relation abcdef"
-
-
-def test_a_run_names_its_nodes_where_its_graph_is_gone(page: Open, bench: FakeBench) -> None:
-    relation = next(n for n, kind in TYPES.items() if kind == "RELATION")
-    texts = {n: f"About {n} · more" for n, kind in TYPES.items() if kind in ("TOPIC", "RELATION")}
-    steps = navigated(graph=Graph(texts_of=texts))
-    told = tam_labels.recorded_texts(steps)
-    assert told[relation] == f"About {relation} · more"
-    assert f"About {relation}" in view(page(RUN, run=keep(bench, steps)), "path")
-
-
-def test_questions_asked_here_share_their_memory_unless_told_otherwise(page: Open) -> None:
-    key = session.setting_key("staterag", "memory")
-    app = page(RUN, system="staterag")
-    assert app.selectbox(key=key).value == "shared"
-    assert app.button(key="reset:staterag").disabled
-    told = page(RUN, system="staterag", set="memory=off")
-    assert told.selectbox(key=key).value == "off"
-    told.button(key="reset:staterag").click().run()
-    assert told.selectbox(key=key).value == "shared"
-
-
-def test_a_run_made_elsewhere_is_shown_with_its_own_memory(page: Open, bench: FakeBench) -> None:
-    app = page(RUN, run=keep(bench, STEPS))
-    app.segmented_control(key=session.RAIL).set_value("settings").run()
-    made = next(s.event for s in STEPS if isinstance(s.event, RunStarted)).settings["memory"]
-    assert app.selectbox(key=session.setting_key("staterag", "memory")).value == made
-
-
-@given(
-    st.lists(
-        st.lists(st.text("abcdefgh ", min_size=1, max_size=60), min_size=1, max_size=12),
-        min_size=1,
-        max_size=8,
-    )
-)
-def test_the_boxes_of_a_path_stand_apart_in_a_panels_width(layers: list[list[str]]) -> None:
-    ids = [[f"{i}-{j}" for j, _ in enumerate(layer)] for i, layer in enumerate(layers)]
-    labels = {
-        n: label
-        for layer, names in zip(ids, layers, strict=True)
-        for n, label in zip(layer, names, strict=True)
-    }
-    places = tam_layout.layered(ids, labels)
-
-    def half(node: str) -> float:
-        shown = min(len(" ".join(labels[node].split())), tam_layout.BOX_LABEL)
-        return shown * tam_layout.LETTER / 2
-
-    for a in places:
-        assert 0 <= places[a][0] - half(a) <= places[a][0] + half(a) <= tam_layout.PANEL
-        for b in places:
-            same_row = a != b and places[a][1] == places[b][1]
-            assert not same_row or abs(places[a][0] - places[b][0]) >= half(a) + half(b)
-    lowest = [max(places[n][1] for n in layer) for layer in ids]
-    highest = [min(places[n][1] for n in layer) for layer in ids]
-    assert all(low < high for low, high in zip(lowest, highest[1:], strict=False))
