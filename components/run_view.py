@@ -126,11 +126,11 @@ def _body(journal: Journal, run_id: str, live: bool) -> None:
     if "timeline" in columns:
         with columns["timeline"], st.container(key="ri_timeline"):
             _timeline(shown, stops)
-    with columns["picture"]:
-        _picture(shown)
     if "rail" in columns:
         with columns["rail"]:
             _rail(shown, hidden)
+    with columns["picture"]:  # last: its charts take longest
+        _picture(shown)
 
 
 def _gone_on(journal: Journal, record: RunRecord, live: bool) -> bool:
