@@ -182,7 +182,7 @@ def navigate_role(deps: Deps, run: Run, settings: StateRAGSettings) -> Stage[Run
                 ),
             )
         excluded = tuple(c.path.nodes[-1] for c in run.cycles)
-        nodes, named = yield from navigate(deps, query, excluded, run.named, settings)
+        nodes, named = yield from navigate(deps, query, fact_of(run), excluded, run.named, settings)
         run = replace(run, named=named)
         calls = len(nodes) - 1
     if not nodes:
@@ -288,6 +288,13 @@ def _told(passage: Passage, asked: frozenset[str]) -> str:
     sentences = [" ".join(passage.text[a:b].split()) for a, b in spans]
     best = max(sentences, key=lambda s: len(asked.intersection(content_terms(s))), default="")
     return f"{passage.title}: {best}"
+
+
+def fact_of(run: Run) -> str:
+    """The first fact that the plan requires and nothing known states; empty where the Navigator
+    asks just that already."""
+    first = next(iter(run.state.plan.required_facts), "")
+    return "" if first == query_of(run) else first
 
 
 def query_of(run: Run) -> str:

@@ -7,7 +7,7 @@ function of the edges fetched and the settings, so that a replay searches again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from core.decisions import Card, Decider, Decision, Undetermined, gate, register
@@ -27,10 +27,12 @@ Trace = tuple[str, ...]
 
 
 class Explored(Frozen):
-    """The edges out of the nodes that one round expanded."""
+    """The edges out of the nodes that one round expanded, scored for the query; ``planned``: the
+    same edges scored for the fact that the plan looks for first, none where that was not asked."""
 
     parents: tuple[str, ...]
     edges: Edges
+    planned: Edges = ()
 
 
 class NavigateInputs(Frozen):
@@ -102,20 +104,37 @@ def _order(found: tuple[Trace, float]) -> tuple[float, str, Trace]:
     return (-value, trace[-1], trace)
 
 
-def by_parent(rounds: Iterable[Explored]) -> dict[str, tuple[GraphEdge, ...]]:
-    """The edges fetched, by the node that they leave."""
+def by_parent(rounds: Iterable[Explored], plan_share: float) -> dict[str, tuple[GraphEdge, ...]]:
+    """The edges fetched, by the node that they leave, their scores those for the query and for
+    the plan's fact, mixed."""
     found: dict[str, list[GraphEdge]] = {}
     for explored in rounds:
         for parent in explored.parents:
             found.setdefault(parent, [])
-        for edge in explored.edges:
+        for edge in mixed(explored, plan_share):
             found.setdefault(edge.parent, []).append(edge)
     return {parent: tuple(edges) for parent, edges in found.items()}
 
 
+def mixed(explored: Explored, plan_share: float) -> Iterator[GraphEdge]:
+    """Edges with ``plan_share`` of their scores for the plan's fact, the rest for the query; for
+    the query alone where no other was recorded."""
+    planned = {(edge.parent, edge.child): edge for edge in explored.planned}
+    for edge in explored.edges:
+        other = planned.get((edge.parent, edge.child))
+        if other is None or not admissible(edge):
+            yield edge
+            continue
+        lexical, dense = (
+            (1.0 - plan_share) * (ours or 0.0) + plan_share * (its or 0.0)
+            for ours, its in ((edge.lexical, other.lexical), (edge.dense, other.dense))
+        )
+        yield edge.model_copy(update={"lexical": lexical, "dense": dense})
+
+
 def choose(inputs: NavigateInputs, settings: StateRAGSettings) -> Decision | Undetermined:
     """Propose the best completed trace."""
-    edges = by_parent(inputs.rounds)
+    edges = by_parent(inputs.rounds, settings.plan_share)
     searched = beam_search(inputs.root, edges, inputs.excluded, settings)
     if searched.needed:
         return Undetermined(f"the edges out of {', '.join(searched.needed)}")
@@ -144,7 +163,8 @@ NAVIGATE = register(
         card=Card(
             fitted=False,
             basis="Beam search with one fixed scorer over the last node of a trace.",
-            inspects="Types of transitions, and the lexical and dense score of each child.",
+            inspects="Types of transitions, and the lexical and dense score of each child for the "
+            "query and for the fact that the plan looks for first.",
             fails="A good EVIDENCE node below a node that fell out of the beam is never seen.",
             prohibited=(
                 "a transition whose types are not admissible",
@@ -158,12 +178,14 @@ NAVIGATE = register(
 def navigate(
     deps: Deps,
     query: str,
+    fact: str,
     excluded: tuple[str, ...],
     named: frozenset[str],
     settings: StateRAGSettings,
 ) -> Stage[tuple[Trace, frozenset[str]]]:
     """Search from the root and decide; the empty trace where none was completed, and the nodes
-    whose names the run has recorded by then.
+    whose names the run has recorded by then. ``fact`` is what the plan looks for first; empty
+    where that is the query.
 
     Raises:
         RetrieverError: the graph failed.
@@ -171,11 +193,13 @@ def navigate(
     root = graph_of(deps).root
     rounds: tuple[Explored, ...] = ()
     while True:
-        searched = beam_search(root, by_parent(rounds), excluded, settings)
+        known = by_parent(rounds, settings.plan_share)
+        searched = beam_search(root, known, excluded, settings)
         if not searched.needed:
             break
         edges = yield from expand(deps, query, searched.needed)
-        explored = Explored(parents=searched.needed, edges=edges)
+        planned = (yield from expand(deps, fact, searched.needed)) if fact else ()
+        explored = Explored(parents=searched.needed, edges=edges, planned=planned)
         rounds = (*rounds, explored)
         told = _told(len(rounds), explored, settings)
         nodes = dict.fromkeys([*told.frontier, *(t.child for t in told.transitions)])
@@ -201,7 +225,7 @@ def _told(number: int, explored: Explored, settings: StateRAGSettings) -> PathEx
             dense=edge.dense if admissible(edge) else None,
             score=score(edge, settings.dense_share) if admissible(edge) else None,
         )
-        for edge in explored.edges
+        for edge in mixed(explored, settings.plan_share)
     ]
     refused = [t for t in transitions if not t.admissible]
     admitted = [t for t in transitions if t.admissible]

@@ -96,6 +96,12 @@ class StateRAGSettings(SystemSettings):
         "Navigator",
         "Weight of likeness by embedding against shared words in a trace's score.",
     )
+    plan_share: float = _share(
+        0.5,
+        "Plan's share of the scorer",
+        "Navigator",
+        "Weight of the fact that the plan looks for first against the query in a trace's score.",
+    )
     region_width: int = knob(
         8,
         ge=1,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given, settings
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from core.decisions import Decision, Undetermined
-from core.events import Called, Decided, PathExplored, RunFinished
+from core.events import Called, Decided, PathExplored, Proposed, RunFinished, Step
 from core.graph import ADMISSIBLE, Expansion, GraphEdge, NodeType
 from core.replay import replay
 from core.systems.staterag.navigator import (
@@ -24,9 +25,9 @@ from core.systems.staterag.navigator import (
     score,
 )
 from core.systems.staterag.settings import StateRAGSettings
-from core.tasks import Verification
-from core.types import as_json
-from tests.core.world import WordGraph, deps, run
+from core.tasks import Plan, PlanRequest, Verification
+from core.types import Access, as_json
+from tests.core.world import QUESTION, WordGraph, deps, run
 
 MARS = {"bypass_rule": "off"}
 WIDE = StateRAGSettings(beam=32)
@@ -58,7 +59,7 @@ def explored_graphs(draw: st.DrawFn) -> tuple[GraphEdge, ...]:
 
 def everything(edges: tuple[GraphEdge, ...]) -> dict[str, tuple[GraphEdge, ...]]:
     nodes = ("root", *(e.child for e in edges))
-    return by_parent([Explored(parents=nodes, edges=edges)])
+    return by_parent([Explored(parents=nodes, edges=edges)], plan_share=0.5)
 
 
 def walk(edges: tuple[GraphEdge, ...], trace: Trace = ("root",)) -> list[Trace]:
@@ -128,6 +129,63 @@ def test_what_a_wider_beam_would_need_is_named_and_a_mix_is_decided_again() -> N
     assert "r2" in wider.missing
 
 
+def planned(e1: float, e2: float) -> tuple[Explored, ...]:
+    """``FORKED`` in one piece, and how well its passages meet the plan's fact."""
+    ends = {"e1": e1, "e2": e2}
+    aimed = tuple(
+        edge(e.parent, e.child, e.types, ends.get(e.child, e.lexical or 0.0)) for e in FORKED
+    )
+    nodes = ("root", *(e.child for e in FORKED))
+    return (Explored(parents=nodes, edges=FORKED, planned=aimed),)
+
+
+@pytest.mark.parametrize(("share", "first"), [(0.0, "e2"), (0.5, "e1"), (1.0, "e1")])
+def test_the_fact_that_the_plan_looks_for_leads_by_its_share(share: float, first: str) -> None:
+    inputs = NavigateInputs(root="root", rounds=planned(e1=0.9, e2=0.1))
+    decision = NAVIGATE.decide(inputs, StateRAGSettings(plan_share=share))
+    assert isinstance(decision, Decision)
+    assert decision.outcome.endswith(f">{first}")
+
+
+@given(st.floats(0, 1))
+def test_a_search_recorded_without_the_plans_fact_is_by_the_query_alone(share: float) -> None:
+    rounds = tuple(r.model_copy(update={"planned": ()}) for r in planned(0.9, 0.1))
+    assert by_parent(rounds, share) == everything(FORKED)
+
+
+def test_the_navigator_asks_for_the_first_fact_of_each_plan_beside_the_query() -> None:
+    doubt = Verification(support=0.1, conflict=0.0, uncertainty=0.9, gap=0.9)
+    asked: list[tuple[str, tuple[str, ...]]] = []
+
+    class Noting(WordGraph):
+        def expand(self, query: str, parents: Sequence[str], access: Access) -> list[GraphEdge]:
+            asked.append((query, tuple(parents)))
+            return super().expand(query, parents, access)
+
+    steps = run("staterag", deps({"verify": lambda _: doubt}, graph=Noting()), **MARS)
+    facts = [s.event.value["required_facts"][0] for s in steps if _is_plan(s)]
+    queries = list(dict.fromkeys(query for query, _ in asked))
+    assert len(facts) == 3
+    assert queries[:2] == [QUESTION, facts[0]]
+    for query, fact in zip(asked[::2], asked[1::2], strict=True):
+        assert fact[0] in facts
+        assert query[1] == fact[1], "the same nodes, scored for both"
+
+
+def _is_plan(step: Step) -> bool:
+    return isinstance(step.event, Proposed) and step.event.field == "plan"
+
+
+def test_a_plan_whose_first_fact_is_the_question_is_searched_for_once() -> None:
+    def plan(request: PlanRequest) -> Plan:
+        return Plan(objective="find", required_facts=(request.question,), entities=())
+
+    steps = run("staterag", deps({"plan": plan}), **MARS)
+    rounds = [s for s in steps if isinstance(s.event, PathExplored)]
+    expanded = [s for s in steps if isinstance(s.event, Called) and s.event.task == "expand"]
+    assert len(expanded) == len(rounds) > 0
+
+
 def test_a_committed_node_is_not_proposed_again() -> None:
     completed = beam_search("root", everything(FORKED), ("e2",), WIDE).completed
     assert [trace[-1] for trace, _ in completed] == ["e1"]
@@ -158,7 +216,7 @@ def test_a_run_tells_each_round_with_what_was_admitted_and_what_was_refused() ->
     steps = run("staterag", **MARS)
     rounds = [s.event for s in steps if isinstance(s.event, PathExplored)]
     expanded = [s for s in steps if isinstance(s.event, Called) and s.event.task == "expand"]
-    assert len(rounds) == len(expanded)
+    assert len(expanded) == 2 * len(rounds), "once for the query, once for the plan's fact"
     assert [r.round for r in rounds][:3] == [1, 2, 3]
     refused = [t for r in rounds for t in r.transitions if not t.admissible]
     assert {t.types for t in refused} == {("ROOT", "EVIDENCE")}
