@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from components import launch, memory_panel, session
+from components import launch, memory_panel, run_export, session
 from components.frame import RUN
 from components.markup import chip, mono
 from components.palette import GREY, PASSED, REFUSED, TERMINALS, Sign
@@ -70,16 +70,8 @@ def draw(
                 args=(journal.workspace, record, settings),
                 help="A new run of this question with the settings now.",
             )
-        st.download_button(
-            "Export",
-            lambda: journal.export_jsonl(record.run_id),
-            file_name=f"run-{record.run_id}.jsonl",
-            mime="application/jsonl",
-            icon=":material/download:",
-            key="run_export",
-            on_click="ignore",
-            help="The whole run as JSON lines: it opens on any other machine.",
-        )
+        with st.popover("Export", icon=":material/download:", width="content"):
+            run_export.draw(journal, record.run_id, "run_export")
 
 
 def _words(record: RunRecord, steps: Sequence[Step]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from components import paging, session
+from components import paging, run_export, session
 from components.frame import RUN
 from components.markup import chip
 from components.notices import done, empty, error
@@ -236,15 +236,7 @@ def _editor(journal: Journal, record: RunRecord) -> None:
         **change,
     )
     with st.container(horizontal=True):
-        st.download_button(
-            "Export",
-            lambda: journal.export_jsonl(record.run_id),
-            file_name=f"run-{record.run_id}.jsonl",
-            mime="application/jsonl",
-            icon=":material/download:",
-            key=f"export:{record.run_id}",
-            on_click="ignore",
-        )
+        run_export.draw(journal, record.run_id, f"export:{record.run_id}")
         st.button(
             "Delete",
             icon=":material/delete:",

@@ -10,9 +10,7 @@ from __future__ import annotations
 from core.literal import esc, isolated, marked, visible
 from core.narration import counted as plural
 
-__all__ = ["LONGEST_LINE", "esc", "isolated", "marked", "plural", "shorten", "visible"]
-
-LONGEST_LINE = 20_000
+__all__ = ["esc", "isolated", "marked", "plural", "shorten", "visible"]
 
 
 def shorten(text: str, limit: int) -> str:

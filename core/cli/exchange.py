@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from core import jsonl
 from core.cli.options import JournalDir, Json, Run, open_journal, steps_of
 from core.errors import BadInput
-from core.events import Step
+from core.export import FORMATS, written
 from core.narration import counted
+from core.reasoning.llm.redact import masking
 from core.settings import unknown_name
 
-FORMATS: dict[str, Callable[[list[Step]], str]] = {"jsonl": jsonl.dump}
-"""How a run is written, by the name of the format."""
+_FORMS = ", ".join(f"{form.name} ({form.summary})" for form in FORMATS.values())
 
 
 def runs(
@@ -50,13 +48,13 @@ def _line(text: str) -> str:
 def export(
     run: Run,
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="File to write.")],
-    form: Annotated[str, typer.Option("--format", help="jsonl.")] = "jsonl",
+    form: Annotated[str, typer.Option("--format", help=f"{_FORMS}.")] = "jsonl",
     journal: JournalDir = None,
 ) -> None:
     """Write a run to a file, whole or not at all."""
     if form not in FORMATS:
         raise BadInput(unknown_name("format", form, FORMATS))
-    text = FORMATS[form](steps_of(run, journal))
+    text = written(steps_of(run, journal), form, masking())
     part = out.with_name(f".{out.name}.{os.getpid()}.part")
     try:
         part.write_text(text, encoding="utf-8", newline="\n")

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from components import runs_exchange, runs_list, session
 from core.evaluation.questions import load_questions
+from core.export import FORMATS
 from tests.app.bench import FakeBench
-from tests.app.conftest import RUNS, Open, html
+from tests.app.conftest import RUN, RUNS, Open, html
 from tests.app.recorded import NASTY, QUESTION, record
 
 
@@ -142,3 +143,16 @@ def test_the_question_file_is_json_lines(bench: FakeBench) -> None:
     bench.journal.label("recordedrun", "right")
     text, _, _ = runs_list.questions_jsonl(bench.journal)
     assert json.loads(text)["answers"] == ["Jennifer Connelly"]
+
+
+def test_every_form_of_a_run_is_offered_on_its_page_and_in_the_list(
+    page: Open, bench: FakeBench
+) -> None:
+    bench.journal.append(record(answer_threshold=0.55))
+    labels = {f"Export as {form.title}" for form in FORMATS.values()}
+    app = page(RUN, run="recordedrun")
+    assert {b.proto.label for b in app.get("download_button")} >= labels
+    listed = page(RUNS)
+    listed.session_state["edit:recordedrun"] = True
+    listed.run()
+    assert {b.proto.label for b in listed.get("download_button")} >= labels

@@ -22,7 +22,7 @@ def test_runs_export_delete_undo_import_and_label(tab: Page, site: Site, tmp_pat
     choose(tab, "right")
     expect(tab.locator(".ri-chip", has_text="marked right")).to_be_visible()
     with tab.expect_download() as exported:
-        tab.get_by_role("button", name="Export", exact=True).click()
+        tab.get_by_role("button", name="Export as JSON lines").click()
     path = tmp_path / "run.jsonl"
     exported.value.save_as(path)
     assert len(path.read_text(encoding="utf-8").splitlines()) == 31
