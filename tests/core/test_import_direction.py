@@ -58,6 +58,7 @@ LAYERS: dict[str, set[str]] = {
 
 OUTER = (
     "core.evaluation",
+    "core.export",
     "core.cli",
     "core.wiring",
     "core.live",
@@ -91,6 +92,9 @@ UNSEEN_BY_ADAPTERS = (
     "core.replay",
     "core.evaluation",
     "core.wiring",
+    "core.playback",
+    "core.rerun",
+    "core.live",
 )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -12,10 +11,10 @@ import pytest
 import sqlalchemy as sa
 
 from core.errors import BadInput, JournalError, JournalFull
-from core.events import QueryIssued, RunFinished, Step
+from core.events import QueryIssued, RunFinished
 from core.journal import Journal, RunFilter
 from core.runs import execute
-from tests.core.world import deps, run, spec
+from tests.core.world import append_at_once, deps, run, spec
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -181,16 +180,7 @@ def test_an_abandoned_run_can_be_claimed_again(journal: Journal) -> None:
 
 def test_threads_do_not_mix_or_lose_steps(journal: Journal) -> None:
     runs = [run("iterative") for _ in range(8)]
-
-    def write(steps: list[Step]) -> None:
-        for step in steps:
-            journal.append([step])
-
-    threads = [threading.Thread(target=write, args=(steps,)) for steps in runs]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    append_at_once(journal, runs)
     for steps in runs:
         assert journal.steps(steps[0].run_id) == steps
 

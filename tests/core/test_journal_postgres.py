@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,12 +11,11 @@ import pytest
 
 from core import jsonl, trace
 from core.errors import BadInput, JournalError
-from core.events import Step
 from core.journal import Journal, RunFilter
 from core.rerun import resume
 from core.runs import execute
 from tests.core import postgres
-from tests.core.world import deps, run, spec
+from tests.core.world import append_at_once, deps, run, spec
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -83,16 +81,7 @@ def test_import_export_delete_and_purge(journal: Journal) -> None:
 
 def test_threads_do_not_mix(journal: Journal) -> None:
     runs = [run("iterative") for _ in range(6)]
-
-    def write(steps: list[Step]) -> None:
-        for step in steps:
-            journal.append([step])
-
-    threads = [threading.Thread(target=write, args=(steps,)) for steps in runs]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    append_at_once(journal, runs)
     for steps in runs:
         assert journal.steps(steps[0].run_id) == steps
 

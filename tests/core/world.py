@@ -5,6 +5,7 @@ Only ports are faked here; systems, steps, runs and the journal are the real one
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -365,3 +366,17 @@ def run(name: str = "beliefrag", world: Deps | None = None, **changes: Any) -> l
 
 def journal(directory: Path) -> Journal:
     return Journal(directory)
+
+
+def append_at_once(journal: Journal, runs: Sequence[Sequence[Step]]) -> None:
+    """Write every run from a thread of its own, step by step."""
+
+    def write(steps: Sequence[Step]) -> None:
+        for step in steps:
+            journal.append([step])
+
+    threads = [threading.Thread(target=write, args=(steps,)) for steps in runs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
