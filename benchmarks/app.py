@@ -1,6 +1,6 @@
 """The app in a real browser, and fifty runs at once.
 
-``python -m benchmarks.app [pages] [long] [live] [load]`` measures all, or what is named. The
+``python -m benchmarks.app [pages] [long] [live] [graph] [load]`` measures all or what is named. The
 browser's figures are medians over several visits, with the slowest in brackets; whatever else
 runs on the machine is in them, so the load of the machine is printed beside.
 """
@@ -32,10 +32,11 @@ from core.registry import system
 from core.runs import RunSpec
 from core.wiring import Workbench
 from tests.app.recorded import record
+from tests.browser.pictures import DRAWN, large_drawing
 
 VISITS, LONG, RUNS, CORPUS = 5, 30_000, 50, "film_night"
 PATIENCE = 120.0
-PARTS = ("pages", "long", "live", "load")
+PARTS = ("pages", "long", "live", "graph", "load")
 PAGES = (("", "Home"), ("Run", "Run"), ("Runs", "Runs"), ("Corpus", "Corpus"))
 _SEEN = """() => {
   const seen = window.__seen = {};
@@ -235,6 +236,34 @@ def live_table(visitor: Visitor, data: Path) -> Table:
     )
 
 
+def graph_table(visitor: Visitor) -> Table:
+    """3,000 nodes of an abstraction memory: laid out, written as a page, drawn by the browser."""
+    from components import tam_graph
+
+    laid, written, drawn = [], [], []
+    for _ in range(VISITS):
+        with visitor.tab("_stcore/health") as tab:
+            started = time.perf_counter()
+            drawing = large_drawing()
+            laid.append(time.perf_counter() - started)
+            page = tam_graph.page(drawing, dark=True, height=500)
+            written.append(time.perf_counter() - started - laid[-1])
+            started = time.perf_counter()
+            tab.set_content(page)
+            tab.evaluate(DRAWN)
+            drawn.append(time.perf_counter() - started)
+    whole = [sum(parts) for parts in zip(laid, written, drawn, strict=True)]
+    return Table(
+        HEAD,
+        [
+            ("laid out", str(len(laid)), middle(laid), "", ""),
+            ("written as a page", str(len(written)), middle(written), "", ""),
+            ("drawn by the browser", str(len(drawn)), middle(drawn), "", ""),
+            row("all of it", whole, 5.0),
+        ],
+    )
+
+
 def _now(step: Step) -> Step:
     return step.model_copy(update={"at": datetime.now(UTC)})
 
@@ -345,6 +374,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             measured: dict[str, tuple[str, Callable[[], Table]]] = {
                 "pages": ("First paint, warm server", lambda: pages_table(visitor)),
                 "live": ("A step on the screen", lambda: live_table(visitor, data)),
+                "graph": ("3,000 nodes drawn", lambda: graph_table(visitor)),
                 "long": (f"A run of {LONG:,} steps", lambda: long_table(visitor, data)),
             }
             for name, (title, measure) in measured.items():
