@@ -19,10 +19,12 @@ from pathlib import Path
 from statistics import fmean
 
 from core.errors import BadInput
+from core.evaluation.cycle_losses import cycle_losses
 from core.evaluation.jobs import Progress
 from core.evaluation.losses import losses
 from core.evaluation.report import (
     Table,
+    cycles,
     differences,
     ends,
     losing,
@@ -133,6 +135,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     pooled = [row for rows in sets.values() for row in rows]
     _print("All questions pooled", means(pooled, names))
     _print("Where questions were lost, and how runs ended", ends(pooled, names))
+    if "staterag" in names:
+        by_set = {name: cycle_losses(e, "staterag") for name, e in evaluations.items()}
+        _print("Where StateRAG's cycles lost gold facts", cycles(by_set))
     if {"beliefrag", "iterative"} <= set(names):
         _print("BeliefRAG against iterative", differences(pair(pooled, "beliefrag", "iterative")))
         checks = beliefrag_checks(sets)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import NamedTuple
 
 from core.evaluation import metrics
 from core.evaluation.bootstrap import Interval, mean_interval, paired_difference, paired_ratio
+from core.evaluation.cycle_losses import FACT_LOST, MISJUDGED, CycleLosses
 from core.evaluation.losses import LOST_AT, Loss
 from core.evaluation.results import Row, column_values, mean
 from core.evaluation.store import Evaluation
@@ -73,6 +74,22 @@ def ends(rows: Sequence[Row], systems: Sequence[str]) -> Table:
         terminals = Counter(r.terminal for r in rows if r.system == name)
         lines.append((name, *(str(lost[n]) for n in shown), *(str(terminals[t]) for t in found)))
     return Table(("system", *shown, *(f"ended {t}" for t in found)), lines)
+
+
+def cycles(found: Mapping[str, CycleLosses]) -> Table:
+    """A line a set of questions: where its lost gold facts were lost, and which verdicts were
+    wrong."""
+    lines = [
+        (
+            name,
+            str(c.facts),
+            *(str(c.lost[kind]) for kind in FACT_LOST),
+            str(c.verdicts),
+            *(str(c.misjudged[kind]) for kind in MISJUDGED),
+        )
+        for name, c in found.items()
+    ]
+    return Table(("questions", "facts", *FACT_LOST, "verdicts", *MISJUDGED), lines)
 
 
 # --- pairs ---------------------------------------------------------------------------------
