@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 from core import decisions, registry
 from core.errors import BadInput
 from core.events import SCHEMA_VERSION, Called, Decided, Proposed, RunStarted, Step
+from core.faults import Fault
 from core.responses import parse_response
 from core.settings import SystemSettings
 from core.types import Frozen, JsonObject
@@ -41,6 +42,7 @@ def check(step: Step) -> None:
                     f"{SCHEMA_VERSION}; update the product to open it."
                 )
             run_settings(event)
+            run_faults(event)
         elif isinstance(event, Proposed):
             _proposal(event)
     except BadInput as error:
@@ -54,6 +56,18 @@ def run_settings(started: RunStarted) -> SystemSettings:
         BadInput: an unknown system, or settings that it does not accept.
     """
     return _parse(registry.system(started.system).settings, started.settings, "settings")
+
+
+def run_faults(started: RunStarted) -> tuple[Fault, ...]:
+    """The faults that a run was started with.
+
+    Raises:
+        BadInput: an unknown system or fault, or one that the system cannot meet.
+    """
+    chosen = tuple(Fault.parse(text) for text in started.faults)
+    for fault in chosen:
+        fault.check(registry.system(started.system))
+    return chosen
 
 
 def decision_inputs(event: Decided) -> Frozen:

@@ -32,7 +32,7 @@ from core.types import (
     Usage,
 )
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Raised when an old reader could misread a new run; a newer one than this is refused."""
 
 MAIN = "main"
@@ -49,7 +49,10 @@ class ParentStep(Frozen):
 
 
 class RunStarted(Frozen):
-    """First event of every run: all that is needed to show, replay and fork it."""
+    """First event of every run: all that is needed to show, replay, fork and resume it.
+
+    ``faults`` are those that are injected, as ``faults.Fault`` writes them.
+    """
 
     kind: Literal["RunStarted"] = "RunStarted"
     system: str
@@ -64,6 +67,7 @@ class RunStarted(Frozen):
     memory_digest: str
     origin: Origin
     parent: ParentStep | None = None
+    faults: tuple[str, ...] = ()
     schema_version: int = SCHEMA_VERSION
 
 

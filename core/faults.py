@@ -1,6 +1,7 @@
 """The faults that can be chosen for a run: their names, where they strike, who can meet them.
 
-A fault is written ``NAME[@stage]``; without a stage it strikes at every call that it can. How it
+A fault is written ``NAME[@stage]``; without a stage it strikes at every call that it can. Of
+``malformed-output``, single forms are written ``malformed-output:FORM+FORM[@stage]``. How a fault
 strikes is in ``injection``.
 """
 
@@ -14,6 +15,7 @@ from core.events import FaultInjected
 from core.settings import unknown_name
 from core.systems.definition import System
 
+MALFORMED, EXHAUSTED = "malformed-output", "budget-exhausted"
 REGION_CALL = "retriever.region"
 """The port task that a system with a retrieval region declares in its stages' ``calls``."""
 
@@ -52,17 +54,28 @@ class Fault:
 
     @classmethod
     def parse(cls, text: str) -> Fault:
-        """A fault written ``NAME[@stage]``.
+        """A fault as it is written.
 
         Raises:
-            BadInput: there is no such fault; all are listed.
+            BadInput: there is no such fault or no such form; all are listed.
         """
-        name, at, stage = text.strip().partition("@")
-        if name not in FAULTS:
-            raise BadInput(unknown_name("fault", name, FAULTS))
+        named, at, stage = text.strip().partition("@")
+        name, colon, forms = named.partition(":")
+        if name not in FAULTS or (colon and name != MALFORMED):
+            raise BadInput(unknown_name("fault", named, FAULTS))
         if at and not stage:
             raise BadInput(f"The fault {name!r} names no stage after '@'; leave '@' out for all.")
-        return cls(name, stage or None)
+        chosen = tuple(forms.split("+")) if colon else malformed.FORMS
+        for form in chosen:
+            if form not in malformed.FORMS:
+                raise BadInput(unknown_name("form of malformed output", form, malformed.FORMS))
+        return cls(name, stage or None, chosen)
+
+    @property
+    def text(self) -> str:
+        """The fault as ``parse`` reads it."""
+        forms = "" if self.forms == malformed.FORMS else f":{'+'.join(self.forms)}"
+        return f"{self.name}{forms}" + ("" if self.stage is None else f"@{self.stage}")
 
     def check(self, system: System) -> None:
         """Refuse a fault that the system cannot meet.
@@ -90,7 +103,7 @@ class Fault:
             for node in system.stages
             if not any(call.startswith(struck) for call in node.calls)
         }
-        return self.name == "budget-exhausted" and self.stage in silent
+        return self.name == EXHAUSTED and self.stage in silent
 
     def strikes(self, stage: str) -> bool:
         """Whether it strikes in this stage."""

@@ -22,7 +22,7 @@ from core.graph import (
     Spread,
 )
 from core.ports import Deps
-from core.steps import Stage, access_json, call_port, emit_with_notices, sound
+from core.steps import Stage, access_json, call_port, emit, sound
 from core.types import Frozen, JsonObject, Scored, as_json
 
 Found = TypeVar("Found", bound=Frozen)
@@ -47,9 +47,9 @@ def _recorded(
     """Call the graph once and journal the answer, or the failed call."""
     called, found, failure = call_port(deps, task, request, lambda: call(graph_of(deps)))
     if failure is not None:
-        yield from emit_with_notices(deps, called)
+        yield from emit(deps, called)
         raise failure
-    yield from emit_with_notices(deps, called.model_copy(update={"response": as_json(found)}))
+    yield from emit(deps, called.model_copy(update={"response": as_json(found)}))
     return found
 
 
@@ -127,7 +127,7 @@ def region(deps: Deps, node: str, query: str, width: int) -> Stage[tuple[Scored,
         deps, "region", request, lambda: graph_of(deps).region(node, query, width, deps.access)
     )
     if failure is not None:
-        yield from emit_with_notices(deps, called)
+        yield from emit(deps, called)
         raise failure
     hits = sound(deps, found)
     listed = tuple(
@@ -140,7 +140,7 @@ def region(deps: Deps, node: str, query: str, width: int) -> Stage[tuple[Scored,
         )
         for hit in hits
     )
-    yield from emit_with_notices(
+    yield from emit(
         deps,
         called.model_copy(update={"response": as_json(Region(hits=listed))}),
         PassagesShown(passages=tuple(hit.passage for hit in hits)),

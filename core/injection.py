@@ -24,7 +24,7 @@ from core.errors import (
     StaleIndex,
 )
 from core.events import Step
-from core.faults import Fault
+from core.faults import EXHAUSTED, MALFORMED, Fault
 from core.graph import AbstractionMemory, GraphEdge, PathFacts, Spread
 from core.ports import CallContext, Deps, Reasoner, Recorder, Retriever, bound
 from core.reasoning.replies import validate_reply
@@ -106,7 +106,7 @@ class _Faulty:
         self.context.notices.append(fault.injected(f"{self.context.stage}: {task}"))
 
     def out_of_budget(self, task: str) -> None:
-        if fault := self.striking("budget-exhausted"):
+        if fault := self.striking(EXHAUSTED):
             self.notice(fault, task)
             raise BudgetExhausted("tokens", 1, 0, stage=self.context.stage)
 
@@ -194,8 +194,9 @@ class _FaultyGraph(_FaultyRetriever):
 
     def facts(self, path: Sequence[str], access: Access) -> PathFacts:
         self._fail("path")
-        self.judged, self.committed = (path[-1] if path else None), None
-        return self.graph.facts(path, access)
+        found = self.graph.facts(path, access)
+        self.follow("path", path)
+        return found
 
     def texts(self, nodes: Sequence[str], access: Access) -> list[str]:
         return self.graph.texts(nodes, access)
@@ -210,18 +211,25 @@ class _FaultyGraph(_FaultyRetriever):
             self.notice(fault, "region")
             return []
         hits = self.graph.region(node, query, width, access)
+        again = node == self.committed
+        self.follow("region", node)
         if fault := self.striking("corrupt-metadata"):
             self.notice(fault, "region")
             return [
                 hit.model_copy(update={"passage": corrupted(hit.passage)}) if n % 2 else hit
                 for n, hit in enumerate(hits)
             ]
-        if node == self.committed and (fault := self.striking("evidence-outside-region")):
+        if again and (fault := self.striking("evidence-outside-region")):
             self.notice(fault, "region")
             return self._with_a_stranger(hits, query, access)
-        if node == self.judged:
-            self.committed = node
         return hits
+
+    def follow(self, task: str, asked: Sequence[str]) -> None:
+        """Which node's path was judged last, and whether its region was given since."""
+        if task == "path":
+            self.judged, self.committed = (asked[-1] if asked else None), None
+        elif task == "region" and asked == self.judged:
+            self.committed = self.judged
 
     def _with_a_stranger(self, hits: list[Scored], query: str, access: Access) -> list[Scored]:
         """The hits with a passage that is not among them as the best, the last one left out; a
@@ -267,24 +275,37 @@ class _FaultyReasoner(_Faulty):
 
     def perform(self, task: Task[Req, Rep], request: Req, allowance: Allowance) -> Performed[Rep]:
         self.out_of_budget(task.name)
-        if fault := self.striking(*MODEL_ERRORS):
-            self.notice(fault, task.name)
+        fault = self._due(task.name)
+        if fault is None:
+            return self.inner.perform(task, request, allowance)
+        self.notice(fault, task.name)
+        if fault.name in MODEL_ERRORS:
             raise MODEL_ERRORS[fault.name]()
-        if task.name in VERIFIER_TASKS and (fault := self.striking("verifier-error")):
-            self.notice(fault, task.name)
+        if fault.name == "verifier-error":
             raise ReasonerError("The verifier failed; try again.", code="verifier_error")
-        if fault := self.striking("malformed-output"):
-            self.notice(fault, task.name)
+        if fault.name == MALFORMED:
             form = fault.forms[self._malformed % len(fault.forms)]
-            self._malformed += 1
+            self.follow(task.name)
             good = self.inner.perform(task, request, allowance)
             return replace(good, value=validate_reply(task, malformed.reply(form, good.value)))
-        name = "always-irrelevant" if task.name in VERIFIER_TASKS else "repeated-rewrite"
-        if task.name in (*VERIFIER_TASKS, *REWRITE_TASKS) and (fault := self.striking(name)):
-            self.notice(fault, task.name)
-            value = _irrelevant(request) if task.name in VERIFIER_TASKS else _repeated(request)
-            return Performed(task.reply.model_validate(value.model_dump()))
-        return self.inner.perform(task, request, allowance)
+        value = _irrelevant(request) if task.name in VERIFIER_TASKS else _repeated(request)
+        return Performed(task.reply.model_validate(value.model_dump()))
+
+    def follow(self, task: str) -> None:
+        """How many replies were malformed."""
+        fault = self._due(task)
+        self._malformed += fault is not None and fault.name == MALFORMED
+
+    def _due(self, task: str) -> Fault | None:
+        """The fault that strikes in this task."""
+        verifies, rewrites = task in VERIFIER_TASKS, task in REWRITE_TASKS
+        return (
+            self.striking(*MODEL_ERRORS)
+            or (self.striking("verifier-error") if verifies else None)
+            or self.striking(MALFORMED)
+            or (self.striking("always-irrelevant") if verifies else None)
+            or (self.striking("repeated-rewrite") if rewrites else None)
+        )
 
 
 def _irrelevant(request: Request) -> Reply:
@@ -316,27 +337,38 @@ def _repeated(request: Request) -> Reply:
     return WrittenQuery(query=query, rationale="the same again")
 
 
-def wrap_controller(
-    controller: Iterator[Emit], chosen: tuple[Fault, ...], system: System, context: CallContext
-) -> Iterator[Emit]:
-    """The controller, with an exhausted budget raised inside it in a stage that calls no port."""
+Silently = Callable[[str], Fault | None]
+"""The fault that strikes inside the controller at its next emission in a stage, if one does."""
+
+
+def silently(chosen: Sequence[Fault], system: System) -> Silently | None:
+    """Each of the faults that strike so, once in its stage; None where none does."""
     due = [f for f in chosen if f.strikes_silently(system)]
-    return _struck(controller, due, context) if due else controller
+    if not due:
+        return None
+
+    def strikes(stage: str) -> Fault | None:
+        fault = next((f for f in due if f.stage == stage), None)
+        if fault is not None:
+            due.remove(fault)
+        return fault
+
+    return strikes
 
 
-def _struck(
-    controller: Iterator[Emit], due: list[Fault], context: CallContext
+def wrap_controller(
+    controller: Iterator[Emit], strikes: Silently, context: CallContext
 ) -> Generator[Emit, None, None]:
+    """The controller, with an exhausted budget raised inside it in a stage that calls no port."""
     assert isinstance(controller, Generator)
     try:
         emission = next(controller)
         while True:
-            fault = next((f for f in due if f.stage == emission.stage), None)
+            fault = strikes(emission.stage)
             if fault is None:
                 yield emission
                 emission = next(controller)
             else:
-                due.remove(fault)
                 context.notices.append(fault.injected(emission.stage))
                 error = BudgetExhausted("tokens", 1, 0, stage=emission.stage)
                 emission = controller.throw(error)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from core.events import Warned
 from core.memory import Artifact, Persisted, Recalled
 from core.ports import Deps
-from core.steps import Stage, call_port, emit, emit_with_notices
+from core.steps import Stage, call_port, emit
 from core.types import as_json
 
 
@@ -24,10 +24,10 @@ def recall(
 
     called, recalled, failure = call_port(deps, "recall", {"question": question}, call, "memory")
     if failure is not None:
-        yield from emit_with_notices(deps, called)
+        yield from emit(deps, called)
         yield from _say(deps, failure.reason_code, f"{failure.message} The run goes on without it.")
         return ()
-    yield from emit_with_notices(deps, called.model_copy(update={"response": as_json(recalled)}))
+    yield from emit(deps, called.model_copy(update={"response": as_json(recalled)}))
     return recalled.artifacts
 
 
@@ -41,10 +41,10 @@ def persist(deps: Deps, artifacts: Sequence[Artifact], used: Sequence[str]) -> S
         "memory",
     )
     if failure is not None:
-        yield from emit_with_notices(deps, called)
+        yield from emit(deps, called)
         yield from _say(deps, failure.reason_code, f"{failure.message} Nothing was kept.")
         return Persisted(kept=())
-    yield from emit_with_notices(deps, called.model_copy(update={"response": as_json(persisted)}))
+    yield from emit(deps, called.model_copy(update={"response": as_json(persisted)}))
     return persisted
 
 

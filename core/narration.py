@@ -70,8 +70,10 @@ def spent(usage: Usage) -> str:
 def _started(x: e.RunStarted, _: Titles) -> str:
     how = "" if x.origin == "live" else f" ({x.origin})"
     reader = x.model or x.reasoner
+    faults = f" Faults are injected: {plain(', '.join(x.faults), 200)}." if x.faults else ""
     return (
-        f"{x.system} starts on {_quoted(x.question)} over {plain(x.corpus.id)} with {reader}{how}."
+        f"{x.system} starts on {_quoted(x.question)} over {plain(x.corpus.id)} with "
+        f"{plain(reader)}{how}.{faults}"
     )
 
 

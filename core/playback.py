@@ -10,7 +10,7 @@ from core.errors import JournalError, RagError, ReasonerError, RetrieverError, S
 from core.events import Port, Step
 from core.graph import AbstractionMemory, Expansion, GraphEdge, NodeTexts, PathFacts, Region, Spread
 from core.memory import Artifact, Memory, MemoryScope, Persisted, Recalled
-from core.ports import CallContext, Clock, Deps, Reasoner, Reranker, Retriever, bound
+from core.ports import CallContext, Clock, Deps, Reasoner, Reranker, Retriever, bound, follow
 from core.responses import ReadResponse, RerankResponse, SearchResponse, parse_response
 from core.tape import Tape, recorded_error
 from core.tasks import Allowance, Performed, Rep, Req, Task
@@ -94,6 +94,7 @@ class PlaybackGraph:
         if self.tape.live:
             return self._live().facts(path, access)
         facts: PathFacts = self._response("path", PathFacts)
+        follow(self.inner, "path", path)
         return facts
 
     def texts(self, nodes: Sequence[str], access: Access) -> list[str]:
@@ -115,6 +116,8 @@ class PlaybackGraph:
         """The recorded region, with the texts that the run has shown."""
         if self.tape.live:
             return self._live().region(node, query, width, access)
+        region: Region = self._response("region", Region)
+        follow(self.inner, "region", node)
         return [
             Scored(
                 passage=self.tape.passage(hit.id),
@@ -122,7 +125,7 @@ class PlaybackGraph:
                 rank=rank,
                 **hit.model_dump(exclude={"id", "title"}),
             )
-            for rank, hit in enumerate(self._response("region", Region).hits, 1)
+            for rank, hit in enumerate(region.hits, 1)
         ]
 
     def _live(self) -> AbstractionMemory:
@@ -279,6 +282,7 @@ class PlaybackReasoner:
         if self.tape.live:
             return self.inner.perform(task, request, allowance)
         called, model_calls = self.tape.called("reasoner", task.name, digest(request), self.context)
+        follow(self.inner, task.name)
         if called.error is not None:
             failure = recorded_error(ReasonerError, called.error)
             failure.model_calls = model_calls

@@ -198,6 +198,14 @@ class Deps:
 PortT = TypeVar("PortT")
 
 
+def follow(port: object, task: str, *asked: object) -> None:
+    """Tell a port of a call that a record has answered in its stead, where that changes what it
+    will answer later: ``port.follow(task, *asked)`` where it offers that."""
+    told: Callable[..., None] | None = getattr(port, "follow", None)
+    if told is not None:
+        told(task, *asked)
+
+
 def bound(port: PortT, context: CallContext) -> PortT:
     """The port for one run: ``port.bind(context)`` where it offers that, else itself."""
     bind: Callable[[CallContext], PortT] | None = getattr(port, "bind", None)

@@ -11,7 +11,16 @@ from collections.abc import Callable, Iterator, Sequence
 
 from core import contracts, injection, runs
 from core.errors import BadInput
-from core.events import Called, Origin, ParentStep, RunFinished, RunStarted, Step, Warned
+from core.events import (
+    Called,
+    FaultInjected,
+    Origin,
+    ParentStep,
+    RunFinished,
+    RunStarted,
+    Step,
+    Warned,
+)
 from core.faults import Fault
 from core.journal import Journal
 from core.memory import MemoryScope, NoMemory
@@ -69,18 +78,11 @@ def fork(
         seed=started.seed,
         origin=origin,
         parent=ParentStep(run_id=steps[0].run_id, seq=at_seq),
+        faults=chosen_faults,
     )
-    for fault in chosen_faults:
-        fault.check(spec.system)
-        if fault.strikes_silently(spec.system):
-            raise BadInput(f"Stage {fault.stage!r} spends nothing; in a fork, name another stage.")
     tape = Tape(steps, length, loose=loose)
-    live = injection.wrap(deps, chosen_faults)
-    keeper = injection.wrap_recorder(journal, chosen_faults)
-    recorder = _Recorder(keeper, tape, copy=True)
-    ports = played(live, tape, started.access, NoMemory())
-    executed = runs.execute(spec, ports, recorder, _once_live(tape, cancelled))
-    yield from recorder.publish(executed)
+    ports = played(injection.wrap(deps, spec.faults), tape, started.access, NoMemory())
+    yield from _rerun(spec, ports, journal, tape, cancelled, copy=True)
 
 
 def resume(
@@ -89,7 +91,7 @@ def resume(
     journal: Journal,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Iterator[Step]:
-    """Go on with an interrupted run, under its own id and settings, from where it was.
+    """Go on with an interrupted run, under its own id, settings and faults, from where it was.
 
     Yields the new steps only. What was spent counts on.
 
@@ -112,19 +114,38 @@ def resume(
             seed=started.seed,
             origin=started.origin,
             parent=started.parent,
+            faults=contracts.run_faults(started),
         )
         tape = Tape(steps, len(steps), loose=False)
-        recorder = _Recorder(journal, tape, copy=False)
-        ports = played(deps, tape, started.access, deps.memory)
-        executed = runs.execute(spec, ports, recorder, _once_live(tape, cancelled))
-        yield from recorder.publish(executed)
+        ports = played(injection.wrap(deps, spec.faults), tape, started.access, deps.memory)
+        yield from _rerun(spec, ports, journal, tape, cancelled, copy=False)
     finally:
         journal.abandon(run_id)
 
 
-def _once_live(tape: Tape, cancelled: Callable[[], bool]) -> Callable[[], bool]:
-    """A repeated part cannot be cancelled: it did not happen now."""
-    return lambda: tape.live and cancelled()
+def _rerun(
+    spec: runs.RunSpec,
+    ports: Deps,
+    journal: Recorder,
+    tape: Tape,
+    cancelled: Callable[[], bool],
+    *,
+    copy: bool,
+) -> Iterator[Step]:
+    """The run over ports that play back and then strike the spec's faults. What struck in the
+    repeated part is repeated, and that part cannot be cancelled: it did not happen now."""
+    recorder = _Recorder(injection.wrap_recorder(journal, spec.faults), tape, copy=copy)
+    own = tape.recorded[spec.parent.seq + 1 if spec.parent else 0 : tape.length]
+    spent = {s.event.where for s in own if isinstance(s.event, FaultInjected)}
+    due = injection.silently([f for f in spec.faults if f.stage not in spent], spec.system)
+    executed = runs.execute(
+        spec,
+        ports,
+        recorder,
+        lambda: tape.live and cancelled(),
+        silently=lambda stage: (due and due(stage)) if tape.live else tape.struck(stage),
+    )
+    yield from recorder.publish(executed)
 
 
 def _same_world(started: RunStarted, deps: Deps, *, recalled: bool) -> None:

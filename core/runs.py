@@ -83,8 +83,11 @@ def execute(
     deps: Deps,
     journal: Recorder,
     cancelled: Callable[[], bool] = lambda: False,
+    silently: injection.Silently | None = None,
 ) -> Iterator[Step]:
-    """Run a system on a question, step by step.
+    """Run a system on a question, step by step, with the spec's faults.
+
+    A rerun strikes them behind its record and tells by ``silently`` what is left to strike here.
 
     Every yielded step is already journaled. The last one is ``RunFinished``, whatever happens
     short of the process dying; closing this iterator also ends the run as ``cancelled``.
@@ -96,15 +99,16 @@ def execute(
     """
     if spec.system.preflight is not None:
         spec.system.preflight(deps, spec.settings)
-    deps = injection.wrap(deps, spec.faults).for_run(
-        spec.settings.budgets(), spec.settings.memory_mode()
-    )
-    journal = injection.wrap_recorder(journal, spec.faults)
+    if silently is None:
+        deps = injection.wrap(deps, spec.faults)
+        journal = injection.wrap_recorder(journal, spec.faults)
+        silently = injection.silently(spec.faults, spec.system)
+    deps = deps.for_run(spec.settings.budgets(), spec.settings.memory_mode())
     stamp = _Stamp(spec.run_id, deps)
     started = Emit((_started(spec, deps),), "start")
-    controller = injection.wrap_controller(
-        spec.system.run(spec.question, deps, spec.settings), spec.faults, spec.system, deps.context
-    )
+    controller = spec.system.run(spec.question, deps, spec.settings)
+    if silently is not None:
+        controller = injection.wrap_controller(controller, silently, deps.context)
     try:
         for emission in _chain(started, controller):
             steps = stamp.keep(emission, journal)
@@ -159,6 +163,7 @@ def _started(spec: RunSpec, deps: Deps) -> RunStarted:
         memory_digest=deps.memory.digest,
         origin=spec.origin,
         parent=spec.parent,
+        faults=tuple(fault.text for fault in spec.faults),
     )
 
 

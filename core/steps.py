@@ -67,8 +67,9 @@ def stage(
 
 
 def emit(deps: Deps, *events: Event) -> Stage[None]:
-    """Emit events as one commit."""
-    yield Emit(events, deps.stage)
+    """Emit events as one commit, behind what the port wrappers had to say since the last one."""
+    notices, deps.context.notices = deps.context.notices, []
+    yield Emit((*notices, *events), deps.stage)
 
 
 def decide(deps: Deps, decider: Decider[DIn, DSet], inputs: DIn, settings: DSet) -> Stage[Decision]:
@@ -122,7 +123,7 @@ def search(
         deps, "search", request, lambda: deps.retriever.search(query, k, channel, deps.access)
     )
     if failure is not None:
-        yield from emit_with_notices(deps, called)
+        yield from emit(deps, called)
         raise failure
     hits = sound(deps, hits)
     listed = tuple(
@@ -137,7 +138,7 @@ def search(
         )
         for hit in hits
     )
-    yield from emit_with_notices(
+    yield from emit(
         deps,
         called.model_copy(update={"response": as_json(SearchResponse(hits=listed))}),
         PassagesShown(passages=tuple(hit.passage for hit in hits)),
@@ -158,9 +159,9 @@ def read(deps: Deps, passage_id: str) -> Stage[Passage]:
         deps, "read", request, lambda: _intact(deps.retriever.read(passage_id, deps.access))
     )
     if failure is not None:
-        yield from emit_with_notices(deps, called)
+        yield from emit(deps, called)
         raise failure
-    yield from emit_with_notices(
+    yield from emit(
         deps,
         called.model_copy(update={"response": as_json(ReadResponse(ids=(passage.id,)))}),
         PassagesShown(passages=(passage,)),
@@ -182,9 +183,9 @@ def rerank(deps: Deps, model: str, query: str, hits: Sequence[Scored]) -> Stage[
         deps, "rerank", request, lambda: _scores(deps, model, query, passages)
     )
     if failure is not None:
-        yield from emit_with_notices(deps, called)
+        yield from emit(deps, called)
         raise failure
-    yield from emit_with_notices(
+    yield from emit(
         deps, called.model_copy(update={"response": as_json(RerankResponse(scores=tuple(scores)))})
     )
     order = sorted(range(len(passages)), key=lambda n: -scores[n])
@@ -259,7 +260,7 @@ def ask(deps: Deps, task: Task[Req, Rep], request: Req) -> Stage[Rep]:
         cached=bool(model_calls) and all(call.cached for call in model_calls),
         cost=cost,
     )
-    yield from emit_with_notices(deps, *(_model_called(task.name, c) for c in model_calls), called)
+    yield from emit(deps, *(_model_called(task.name, c) for c in model_calls), called)
     if failure is not None:
         raise failure
     assert reply is not None
@@ -315,12 +316,6 @@ def _intact(passage: Passage) -> Passage:
             code="corrupt_evidence",
         )
     return passage
-
-
-def emit_with_notices(deps: Deps, *events: Event) -> Stage[None]:
-    """Emit events behind what the port wrappers had to say of the call."""
-    notices, deps.context.notices = deps.context.notices, []
-    yield from emit(deps, *notices, *events)
 
 
 def _elapsed_ms(deps: Deps, started: float) -> float:

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from core import errors
-from core.errors import PlaybackDiverged, RagError
+from core.errors import BudgetExhausted, PlaybackDiverged, RagError
 from core.events import (
     BeliefUpdated,
     Called,
     Decided,
     DiagnosticsMeasured,
+    Event,
     FaultInjected,
     ModelCalled,
     PathExplored,
@@ -21,6 +22,7 @@ from core.events import (
     Warned,
     identity,
 )
+from core.faults import EXHAUSTED, Fault
 from core.ports import CallContext
 from core.tasks import ModelCall
 from core.trace import differing, passages
@@ -64,13 +66,20 @@ class Tape:
         """The recorded call that this one repeats; its notices go to the context.
 
         Raises:
+            BudgetExhausted: the budget was found exhausted at this call.
             PlaybackDiverged: another call was recorded here.
         """
         model_calls: list[ModelCalled] = []
+        waiting = list(context.notices)
         for step in self.recorded[self.position :]:
             event = step.event
             if isinstance(event, (FaultInjected, Warned)):
+                if event in waiting:
+                    waiting.remove(event)
+                    continue
                 context.notices.append(event)
+                if _exhausts(event, f"{context.stage}: {task}"):
+                    raise BudgetExhausted("tokens", 1, 0, stage=context.stage)
             elif isinstance(event, ModelCalled):
                 model_calls.append(event)
             elif isinstance(event, Called) and (event.port, event.task) == (port, task):
@@ -80,6 +89,11 @@ class Tape:
             else:
                 raise self.diverge(step.seq, f"{event.kind} was recorded, not {port}.{task}")
         raise self.diverge(self.position, f"{port}.{task} has no recorded reply")
+
+    def struck(self, stage: str) -> Fault | None:
+        """The exhausted budget that was raised inside the controller at this point, if one was."""
+        event = self.recorded[self.position].event
+        return Fault(EXHAUSTED, stage) if _exhausts(event, stage) else None
 
     def passage(self, passage_id: str) -> Passage:
         """The text that the run has shown.
@@ -121,6 +135,10 @@ class Tape:
         return last and isinstance(a, Decided) and isinstance(b, Decided) and a.outcome != b.outcome
 
 
+def _exhausts(event: Event, where: str) -> bool:
+    return isinstance(event, FaultInjected) and (event.fault, event.where) == (EXHAUSTED, where)
+
+
 def _difference(recorded: Step, step: Step, loose: bool) -> str:
     """In words, how a step differs from the recorded one; empty where it does not."""
     a, b = recorded.event, step.event
@@ -140,7 +158,9 @@ def _difference(recorded: Step, step: Step, loose: bool) -> str:
 
 _FREE_WHEN_LOOSE = frozenset({"settings", "budgets", "reasoner", "model"})
 _FREE: dict[str, frozenset[str]] = {
-    "RunStarted": frozenset({"origin", "parent", "corpus", "memory_digest", "schema_version"}),
+    "RunStarted": frozenset(
+        {"origin", "parent", "corpus", "memory_digest", "faults", "schema_version"}
+    ),
     "Called": frozenset({"tokens_in", "tokens_out", "cost", "attempt", "cached"}),
     "Decided": frozenset({"inputs", "gates", "reason"}),
     "DiagnosticsMeasured": frozenset(DiagnosticsMeasured.model_fields),

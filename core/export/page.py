@@ -139,11 +139,14 @@ def _head(run: _Run) -> str:
         ("System", f"{esc(run.system.title)}{origin}"),
         ("Corpus", isolated(started.corpus.id)),
         ("Reasoner", isolated(started.model or started.reasoner)),
+        ("Faults", isolated(", ".join(started.faults)) if started.faults else ""),
         ("Started", f"{run.steps[0].at:%Y-%m-%d %H:%M:%S} UTC"),
         ("Took", f"{run.end.elapsed_ms / 1000:,.1f} s"),
         ("Run", f"<code>{esc(run.steps[0].run_id)}</code>"),
     ]
-    listed = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in facts)
+    listed = "".join(
+        f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in facts if value
+    )
     return (
         f'<header><h1 dir="auto">{isolated(started.question)}</h1>{"".join(parts)}'
         f"<dl>{listed}</dl></header>"

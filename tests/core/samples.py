@@ -52,6 +52,7 @@ EVENTS: tuple[Frozen, ...] = (
         seed=7,
         memory_digest="empty",
         origin="fork",
+        faults=("empty-shard@retrieve",),
         parent=e.ParentStep(run_id="parent", seq=4),
     ),
     e.Proposed(role="planner", field="plan", value={"objective": "find the founder"}),
