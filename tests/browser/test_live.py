@@ -22,6 +22,15 @@ from tests.browser.steps import (
 
 pytestmark = pytest.mark.browser
 
+SHIFTS = """() => {
+  window.shifts = 0;
+  new PerformanceObserver((seen) => {
+    for (const shift of seen.getEntries()) window.shifts += shift.value;
+  }).observe({ type: "layout-shift" });
+}"""
+GOOD = 0.1
+"""Cumulative layout shift that the Web Vitals call good."""
+
 
 def test_ask_watch_live_reload_in_mid_run_and_a_second_tab(
     tab: Page, context: Context, site: Site
@@ -131,6 +140,19 @@ def test_the_page_asks_again_only_while_its_run_is_going(tab: Page, site: Site) 
     sent.clear()
     tab.wait_for_timeout(4_000)
     assert sent == []
+
+
+def test_nothing_jumps_while_a_run_goes_on_and_ends(tab: Page, site: Site) -> None:
+    site.hold()
+    ask(tab, site)
+    expect(running(tab)).to_be_visible()
+    expect(tab.locator(".js-plotly-plot .main-svg").first).to_be_visible()
+    tab.evaluate(SHIFTS)
+    tab.wait_for_timeout(2_500)
+    assert tab.evaluate("window.shifts") == 0, "the clock goes on, and nothing moves"
+    site.release()
+    over(tab)
+    assert tab.evaluate("window.shifts") < GOOD
 
 
 def test_asking_by_keyboard(tab: Page, site: Site) -> None:
