@@ -289,6 +289,21 @@ class Facts(Reply):
     facts: Annotated[tuple[Fact, ...], Field(max_length=200)]
 
 
+class AbstractRequest(Request):
+    """Say what texts have in common: ``passages`` that share ``names``, or ``parts``, what was
+    said of each part of something larger."""
+
+    names: tuple[str, ...] = ()
+    passages: tuple[Passage, ...] = ()
+    parts: tuple[str, ...] = ()
+
+
+class Abstraction(Reply):
+    """What texts have in common, in a sentence, never empty."""
+
+    text: Annotated[str, Field(min_length=1, max_length=1_000)]
+
+
 @dataclass(frozen=True, slots=True)
 class Task(Generic[Req, Rep]):
     """A kind of language work: its name, its types, and the most tokens a reply may have.
@@ -317,6 +332,7 @@ GRADE = Task("grade", GradeRequest, Grades, 900)
 CHECK_CLAIMS = Task("check_claims", ClaimsRequest, ClaimVerdicts, 600)
 ROUTE = Task("route", RouteRequest, Routing, 120)
 EXTRACT_FACTS = Task("extract_facts", FactsRequest, Facts, 1_500)
+ABSTRACT = Task("abstract", AbstractRequest, Abstraction, 150)
 
 TASKS: dict[str, Task[Any, Any]] = {
     task.name: task
@@ -334,6 +350,7 @@ TASKS: dict[str, Task[Any, Any]] = {
         CHECK_CLAIMS,
         ROUTE,
         EXTRACT_FACTS,
+        ABSTRACT,
     )
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,11 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from core.cli.corpora import Corpus
-from core.cli.options import Json, progress_line
+from core.cli.options import ApiBase, Json, progress_line
 from core.narration import counted, plain
 
 if TYPE_CHECKING:
     from core.systems.staterag.tam import Tam
+    from core.systems.staterag.tam_written import Written
     from core.types import Passage
 
 
@@ -30,15 +32,32 @@ def tam(
     seed: Annotated[
         int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of the graph.")
     ] = 0,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model", help="A language model, as litellm names it, that writes the abstractions."
+        ),
+    ] = None,
+    api_base: ApiBase = None,
 ) -> None:
-    """Build a corpus's typed abstraction memory, or show the one that is stored."""
+    """Build a corpus's typed abstraction memory, or show the one that is stored.
+
+    A model's abstractions replace the extractive ones of topics and relations; nothing else
+    changes. Those of an earlier call are taken over, --rebuild forgets them.
+    """
     from core.systems.staterag.tam_graph import IndexGraph
     from core.wiring import Workbench
 
     progress = progress_line()
-    index = Workbench().library.ensure(corpus, progress)
+    bench = Workbench()
+    index = bench.library.ensure(corpus, progress)
+    reasoner = None if model is None else bench.reasoner(index, model, api_base=api_base)
     graph = IndexGraph.of(index) if seed == 0 else IndexGraph(index, seed=seed)
     found = graph.tam(progress, rebuild=rebuild)
+    if reasoner is not None:
+        written = graph.write(reasoner, progress)
+        found = graph.tam()
+        print(_told(written), file=sys.stderr)
     checks = checked(found, index.passages()) if check else {}
     if as_json:
         shown = as_object(found)
@@ -54,6 +73,18 @@ def tam(
         print(f"{name.replace('_', ' ')}: {value if not isinstance(value, bool) else 'yes'}")
     if not check:
         _outline(found)
+
+
+def _told(written: Written) -> str:
+    """What came of writing abstractions, the failures first."""
+    said = f"{written.nodes - written.failed} of {counted(written.nodes, 'abstraction')} written"
+    kept = f", {written.kept} of them before" if written.kept else ""
+    if not written.failed:
+        return f"{said} by the model{kept}."
+    return (
+        f"{counted(written.failed, 'node')} kept the extractive abstraction, since the model "
+        f"failed: {written.problem} {said}{kept}; ask again for the rest."
+    )
 
 
 def as_object(tam: Tam) -> dict[str, Any]:

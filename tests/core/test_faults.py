@@ -15,6 +15,7 @@ from core.reasoning.replies import validate_reply
 from core.runs import execute
 from core.tasks import (
     TASKS,
+    Abstraction,
     ClaimVerdict,
     ClaimVerdicts,
     Decomposition,
@@ -334,6 +335,7 @@ GOOD: dict[str, Reply] = {
     "extract_facts": Facts(
         facts=(Fact(subject="a", relation="b", object="c", passage_id="p", confidence=0.5),)
     ),
+    "abstract": Abstraction(text="Bands of Whitby."),
 }
 
 

@@ -20,6 +20,7 @@ from core.reasoning.llm.parse import Invalid
 from core.reasoning.llm.prompts import template
 from core.reasoning.llm.quotes import supports
 from core.reasoning.llm.wire import (
+    WireAbstraction,
     WireDecomposition,
     WireFacts,
     WireGrades,
@@ -33,6 +34,7 @@ from core.reasoning.llm.wire import (
     WireVerification,
 )
 from core.tasks import (
+    ABSTRACT,
     ANSWER,
     CHECK_CLAIMS,
     COMPOSE,
@@ -46,6 +48,8 @@ from core.tasks import (
     ROUTE,
     VERIFY,
     WRITE_QUERY,
+    Abstraction,
+    AbstractRequest,
     AnswerRequest,
     ClaimsRequest,
     ClaimVerdict,
@@ -370,6 +374,21 @@ def _facts(request: FactsRequest, reply: WireFacts) -> Facts:
     return Facts(facts=tuple(dict.fromkeys(found)))
 
 
+def _abstract_values(request: AbstractRequest) -> dict[str, str]:
+    return {
+        "names": ", ".join(line(name) for name in request.names) or "(none)",
+        "passages": numbered(request.passages),
+        "parts": listed(request.parts),
+    }
+
+
+def _abstraction(request: AbstractRequest, reply: WireAbstraction) -> Abstraction:
+    said = _said(reply.text)
+    if not said:
+        raise Invalid("text: it is empty")
+    return Abstraction(text=said)
+
+
 FORMS: dict[str, Form] = {
     VERIFY.name: Form(
         WireVerification, _verify_values, lambda r: _count(r, missing=4), _verification
@@ -392,5 +411,6 @@ FORMS: dict[str, Form] = {
     EXTRACT_FACTS.name: Form(
         WireFacts, _facts_values, lambda r: _count(r, facts=_most_facts(r)), _facts
     ),
+    ABSTRACT.name: Form(WireAbstraction, _abstract_values, _count, _abstraction),
 }
 """The form of every task."""

@@ -159,6 +159,12 @@ class WireFact(Frozen):
     confidence: Percent
 
 
+class WireAbstraction(Frozen):
+    """Reply to ``abstract``."""
+
+    text: Annotated[str, _text(220, shortest=1)]
+
+
 class WireFacts(Frozen):
     """Reply to ``extract_facts``."""
 

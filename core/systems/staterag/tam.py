@@ -57,7 +57,8 @@ class Tam:
 
     Content terms of passage ``row``: ``term_ids[term_ends[row]:term_ends[row + 1]]``, numbers into
     ``terms``, ascending; ``term_routes`` marks those of its title and its entities, by which a
-    query is routed to what lies above it.
+    query is routed to what lies above it. ``writer``: the model that wrote the abstractions of
+    RELATION and TOPIC nodes; empty where they are extractive.
     """
 
     digest: str
@@ -73,6 +74,7 @@ class Tam:
     term_ends: Ints
     term_ids: Ints
     term_routes: npt.NDArray[np.bool_]
+    writer: str = ""
 
     @property
     def root(self) -> str:

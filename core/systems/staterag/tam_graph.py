@@ -6,8 +6,8 @@ import errno
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,9 +21,11 @@ from core.systems.staterag import tam_store
 from core.systems.staterag.tam import EVIDENCE, REGION_WIDTH, Tam, TamSettings
 from core.systems.staterag.tam_build import TAM_VERSION, BuildPhase, build_tam
 from core.systems.staterag.tam_view import TamView
+from core.systems.staterag.tam_written import Written, write_abstractions
 from core.types import Access, Scored, digest
 
 if TYPE_CHECKING:
+    from core.ports import Reasoner
     from core.retrieval.index import Index
 
 VIEWS_KEPT = 8
@@ -97,12 +99,63 @@ class IndexGraph:
                 self._lock.release()
         return self._tam
 
-    def _obtained(self, step: _Steps, rebuild: bool) -> Tam:
-        from filelock import FileLock, Timeout
+    def write(
+        self,
+        reasoner: Reasoner,
+        progress: Report | None = None,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> Written:
+        """Have the abstractions of the graph written by a reasoner, and store them; the graph is
+        built first where it is not there. What was written before is taken over.
 
+        Raises:
+            TaskUnsupported: the reasoner writes no abstractions.
+            StaleIndex: the stored graph is refused, or the index was replaced meanwhile.
+            RetrieverError: it cannot be stored.
+            RunCancelled: it was stopped; the graph is as it was, what was written is kept.
+        """
+        step = _Steps(progress, cancelled)
+        folder = self._index.folder
+        with self._lock:
+            tam = self.tam(progress, cancelled)
+            with self._alone(step):
+                known = tam_store.cached_texts(folder, "written")
+                try:
+                    tam, written = write_abstractions(
+                        tam,
+                        self._index.passages(),
+                        reasoner,
+                        known,
+                        lambda done, total: step("abstracting", done, total),
+                    )
+                finally:
+                    tam_store.keep_texts(folder, known, "written")
+                tam_store.save(tam, folder)
+            self._views.clear()
+            self._tam = tam
+        return written
+
+    def _obtained(self, step: _Steps, rebuild: bool) -> Tam:
         folder = self._index.folder
         if not rebuild and (stored := self._load()) is not None:
             return stored
+        with self._alone(step):
+            if rebuild:
+                tam_store.remove(folder)
+            stored = self._load()
+            return self._built(folder, step) if stored is None else stored
+
+    @contextmanager
+    def _alone(self, step: _Steps) -> Iterator[None]:
+        """The only one, of all processes, who changes the stored graph.
+
+        Raises:
+            StaleIndex: the index was replaced meanwhile.
+            RetrieverError: its folder cannot be written.
+        """
+        from filelock import FileLock, Timeout
+
+        folder = self._index.folder
         if not folder.is_dir():
             raise _gone(self._index.corpus.id)
         lock = FileLock(folder / "tam.lock")
@@ -111,10 +164,7 @@ class IndexGraph:
                 step.check()
                 with suppress(Timeout):
                     lock.acquire(timeout=POLL_SECONDS)
-            if rebuild:
-                tam_store.remove(folder)
-            stored = self._load()
-            return self._built(folder, step) if stored is None else stored
+            yield
         except OSError as error:
             raise _not_stored(self._index.corpus.id, folder, error) from error
         finally:

@@ -13,6 +13,7 @@ import os
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Literal, get_args
 
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
@@ -31,6 +32,8 @@ ARRAYS = (
     "term_ids",
     "term_routes",
 )
+Kept = Literal["abstractions", "written"]
+KEPT: tuple[Kept, ...] = get_args(Kept)
 _TEXTS = TypeAdapter(dict[str, str])
 
 
@@ -40,12 +43,18 @@ class _Words(Frozen):
     texts: tuple[str, ...]
     names: dict[Count, tuple[str, ...]]
     terms: tuple[str, ...]
+    writer: str = ""
 
 
 def save(tam: Tam, folder: Path) -> None:
     """Write a graph; a reader sees the whole of it or the one before."""
     words = _Words(
-        digest=tam.digest, ids=tam.ids, texts=tam.texts, names=tam.names, terms=tam.terms
+        digest=tam.digest,
+        ids=tam.ids,
+        texts=tam.texts,
+        names=tam.names,
+        terms=tam.terms,
+        writer=tam.writer,
     )
     mark = os.getpid()
     arrays, text = folder / f"tam.npz.{mark}", folder / f"tam.json.{mark}"
@@ -83,6 +92,7 @@ def load(folder: Path, key: str, passages: Sequence[Passage], corpus: str) -> Ta
         texts=words.texts,
         names=words.names,
         terms=words.terms,
+        writer=words.writer,
         **arrays,
     )
     try:
@@ -101,26 +111,27 @@ def _refused(corpus: str, why: str) -> StaleIndex:
 
 
 def remove(folder: Path) -> None:
-    """Forget the stored graph, and what earlier builds said of its relations."""
-    for path in (folder / "tam.json", folder / "tam.npz", _cache(folder)):
+    """Forget the stored graph, and what earlier builds and models said of its nodes."""
+    for path in (folder / "tam.json", folder / "tam.npz", *(_cache(folder, k) for k in KEPT)):
         path.unlink(missing_ok=True)
 
 
-def cached_texts(folder: Path) -> dict[str, str]:
-    """Abstractions of the last build by the digest of their members; none if unreadable."""
+def cached_texts(folder: Path, kind: Kept = "abstractions") -> dict[str, str]:
+    """Abstractions of the last build by the digest of their members, or those that models wrote
+    by the digest of what they were written from; none if unreadable."""
     try:
-        return _TEXTS.validate_json(_cache(folder).read_bytes())
+        return _TEXTS.validate_json(_cache(folder, kind).read_bytes())
     except (OSError, ValidationError):
         return {}
 
 
-def keep_texts(folder: Path, texts: Mapping[str, str]) -> None:
+def keep_texts(folder: Path, texts: Mapping[str, str], kind: Kept = "abstractions") -> None:
     """Keep abstractions for the next build."""
-    path = _cache(folder)
+    path = _cache(folder, kind)
     partial = path.with_suffix(f".{os.getpid()}")
     partial.write_text(json.dumps(texts, ensure_ascii=False), encoding="utf-8")
     partial.replace(path)
 
 
-def _cache(folder: Path) -> Path:
-    return folder.parent / "abstractions.json"
+def _cache(folder: Path, kind: Kept) -> Path:
+    return folder.parent / f"{kind}.json"

@@ -10,6 +10,7 @@ from core.chat import ChatReply, ChatRequest
 from core.errors import ReasonerError
 from core.tasks import (
     TASKS,
+    AbstractRequest,
     AnswerRequest,
     ClaimsRequest,
     DecomposeRequest,
@@ -68,6 +69,9 @@ REQUESTS: dict[str, Request] = {
     ),
     "route": RouteRequest(question=QUESTION, sources=("docs", "incidents")),
     "extract_facts": FactsRequest(question=QUESTION, passages=PASSAGES),
+    "abstract": AbstractRequest(
+        names=("Swan Lake Records", "Ida Berg"), passages=PASSAGES, parts=("Records and bands.",)
+    ),
 }
 
 GOOD: dict[str, dict[str, Any]] = {
@@ -139,6 +143,7 @@ GOOD: dict[str, dict[str, Any]] = {
             }
         ]
     },
+    "abstract": {"text": "Swan Lake Records and the bands of its drummer Ida Berg."},
 }
 assert set(REQUESTS) == set(GOOD) == set(TASKS)
 
