@@ -86,9 +86,12 @@ def evidence_table(found: Sequence[Life], cited: Sequence[Citation]) -> str:
     spans: dict[str, list[tuple[int, int]]] = {}
     for one in cited:
         spans.setdefault(one.passage_id, []).append((one.start, one.end))
-    rows = [_row(one, spans.get(one.id, [])) for one in found]
-    heads = ["", "Passage", "Rank", "Calibrated", "BM25", "Dense", "Came", "Went"]
-    return table("Evidence and where it stands", heads, rows, numeric=(2, 3, 4, 5))
+    ordered = any(hit.reranked is not None for one in found for _, hit in one.hits)
+    rows = [_row(one, spans.get(one.id, []), ordered=ordered) for one in found]
+    scores = ["BM25", "Dense", *(["Cross-encoder"] if ordered else [])]
+    heads = ["", "Passage", "Rank", "Calibrated", *scores, "Came", "Went"]
+    numeric = range(2, 4 + len(scores))
+    return table("Evidence and where it stands", heads, rows, numeric=tuple(numeric))
 
 
 def draw(steps: Sequence[Step], *, key: str) -> None:
@@ -101,7 +104,7 @@ def draw(steps: Sequence[Step], *, key: str) -> None:
     st.html(evidence_table(shown, citations(steps)))
 
 
-def _row(one: Life, spans: list[tuple[int, int]]) -> list[str]:
+def _row(one: Life, spans: list[tuple[int, int]], *, ordered: bool) -> list[str]:
     hit = one.hits[-1][1] if one.hits else None
     again = "" if len(one.hits) < 2 else f' <span class="ri-dim">×{len(one.hits)}</span>'
     cited = ' <span class="ri-mark">cited</span>' if spans else ""
@@ -112,6 +115,7 @@ def _row(one: Life, spans: list[tuple[int, int]]) -> list[str]:
         number(hit.calibrated if hit else None),
         number(hit.lexical if hit else None, 2),
         number(hit.dense if hit else None),
+        *([number(hit.reranked if hit else None, 2)] if ordered else []),
         _why(one.came, "not admitted" if one.hits else ""),
         _why(one.went, ""),
         _opened(one, spans),

@@ -33,6 +33,8 @@ PAGE = 40
 """Turns shown at once, the newest ones up to the cursor."""
 ROWS = 60
 """Listed rows shown of a turn."""
+CHANNELS = (("reranked", "Cross-encoder", 2), ("lexical", "BM25", 2), ("dense", "Dense", 3))
+"""Scores of a listed passage, those it may have been put in order by first, and their digits."""
 
 ACTIONS = {
     "RANK": Sign(BLUE, "sort", "Rank"),
@@ -257,7 +259,7 @@ def _ranking(
     scores = _scores(turn.hits, rows, known)
     channels = [
         (name, head, digits)
-        for name, head, digits in (("lexical", "BM25", 2), ("dense", "Dense", 3))
+        for name, head, digits in CHANNELS
         if any(getattr(hit, name) is not None for hit in scores.values())
     ]
     cells = []

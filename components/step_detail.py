@@ -43,7 +43,8 @@ def draw(step: Step, titles: dict[str, str]) -> None:
     st.html(
         f'<div class="ri-step"><b>Step {step.seq}</b> <span class="ri-dim">'
         f"{esc(_spaced(step.event.kind))} · stage {esc(step.stage)} · "
-        f"{step.elapsed_ms / 1000:.2f} s after the start</span></div>" + _body(step.event, titles)
+        f"{step.elapsed_ms / 1000:.2f}\u00a0s after the start</span></div>"
+        + _body(step.event, titles)
     )
     with st.expander("As recorded (JSON)", icon=":material/data_object:"):
         raw(step)
@@ -112,11 +113,13 @@ def _measured(event: DiagnosticsMeasured) -> str:
 
 
 def _retrieved(event: Retrieved) -> str:
+    ordered = any(h.reranked is not None for h in event.passages)
+    last = "Cross-encoder" if ordered else "Score"
     rows = [
         [str(h.rank), isolated(h.title), number(h.lexical, 2), number(h.dense), number(h.score)]
         for h in event.passages
     ]
-    listed = table("Hits", ["#", "Passage", "BM25", "Dense", "Score"], rows, (0, 2, 3, 4))
+    listed = table("Hits", ["#", "Passage", "BM25", "Dense", last], rows, (0, 2, 3, 4))
     return facts([("query", mono(event.query)), ("channel", event.channel)]) + listed
 
 

@@ -151,7 +151,8 @@ class PassagesShown(Frozen):
 
 
 class Hit(Frozen):
-    """A retrieved passage by id, with the scores of both channels where they were computed."""
+    """A retrieved passage by id, with the scores of both channels where they were computed, and
+    a cross-encoder's (``reranked``) where one put the passages in order."""
 
     id: str
     title: str
@@ -160,6 +161,7 @@ class Hit(Frozen):
     rank: Annotated[int, Field(ge=1)]
     lexical: Finite | None = None
     dense: Finite | None = None
+    reranked: Finite | None = None
 
 
 class Retrieved(Frozen):

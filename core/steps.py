@@ -98,12 +98,15 @@ def search(
     transformation: str = "verbatim",
     rationale: str = "",
     overlap: float | None = None,
+    reranker: str | None = None,
 ) -> Stage[tuple[Scored, ...]]:
-    """Search once. Spends one round.
+    """Search once. Spends one round. With a ``reranker``, a cross-encoder, the hits come in the
+    order of its scores, ties as they were found.
 
     Raises:
         BudgetExhausted: no round is left; nothing was searched.
-        RetrieverError: the retriever failed; the failed call is journaled.
+        RetrieverError: the retriever or the cross-encoder failed; the failed call is journaled,
+            and what was found before it.
     """
     deps.ledger.require(stage=deps.stage, rounds=1)
     yield from emit(
@@ -126,7 +129,25 @@ def search(
         yield from emit(deps, called)
         raise failure
     hits = sound(deps, hits)
-    listed = tuple(
+    recorded = as_json(SearchResponse(hits=_listed(hits)))
+    found = (
+        called.model_copy(update={"response": recorded}),
+        PassagesShown(passages=tuple(hit.passage for hit in hits)),
+    )
+    if reranker is None or not hits:
+        yield from emit(deps, *found, _retrieved(query, channel, hits, called.ms))
+        return tuple(hits)
+    yield from emit(deps, *found)
+    ordered, hits, failure = _reranked(deps, reranker, query, hits)
+    listed = _retrieved(query, channel, hits, called.ms + ordered.ms)
+    yield from emit(deps, ordered, listed)
+    if failure is not None:
+        raise failure
+    return tuple(hits)
+
+
+def _listed(hits: Sequence[Scored]) -> tuple[Hit, ...]:
+    return tuple(
         Hit(
             id=hit.passage.id,
             title=hit.passage.title,
@@ -135,16 +156,42 @@ def search(
             rank=hit.rank,
             lexical=hit.lexical,
             dense=hit.dense,
+            reranked=hit.reranked,
         )
         for hit in hits
     )
-    yield from emit(
-        deps,
-        called.model_copy(update={"response": as_json(SearchResponse(hits=listed))}),
-        PassagesShown(passages=tuple(hit.passage for hit in hits)),
-        Retrieved(query=query, channel=channel, passages=listed, ms=called.ms),
+
+
+def _retrieved(query: str, channel: Channel, hits: Sequence[Scored], ms: float) -> Retrieved:
+    return Retrieved(query=query, channel=channel, passages=_listed(hits), ms=ms)
+
+
+def _reranked(
+    deps: Deps, model: str, query: str, hits: list[Scored]
+) -> tuple[Called, list[Scored], PortError | None]:
+    """The cross-encoder's call, the hits in the order of its scores (as they were where it failed),
+    and its failure. ``calibrated`` becomes the sigmoid of the score."""
+    passages = [hit.passage for hit in hits]
+    request: JsonObject = {"model": model, "query": query, "ids": [p.id for p in passages]}
+    called, scores, failure = call_port(
+        deps, "rerank", request, lambda: _scores(deps, model, query, passages)
     )
-    return tuple(hits)
+    if failure is not None:
+        return called, hits, failure
+    called = called.model_copy(update={"response": as_json(RerankResponse(scores=tuple(scores)))})
+    order = sorted(range(len(hits)), key=lambda n: -scores[n])
+    ordered = [
+        hits[n].model_copy(
+            update={
+                "score": scores[n],
+                "reranked": scores[n],
+                "calibrated": _sigmoid(scores[n]),
+                "rank": rank,
+            }
+        )
+        for rank, n in enumerate(order, 1)
+    ]
+    return called, ordered, None
 
 
 def read(deps: Deps, passage_id: str) -> Stage[Passage]:
@@ -167,34 +214,6 @@ def read(deps: Deps, passage_id: str) -> Stage[Passage]:
         PassagesShown(passages=(passage,)),
     )
     return passage
-
-
-def rerank(deps: Deps, model: str, query: str, hits: Sequence[Scored]) -> Stage[tuple[Scored, ...]]:
-    """The hits in the order of a cross-encoder's scores, ties in the order given.
-
-    ``score`` becomes the cross-encoder's, ``calibrated`` its sigmoid.
-
-    Raises:
-        RetrieverError: there is no reranker, or it failed; the failed call is journaled.
-    """
-    passages = [hit.passage for hit in hits]
-    request: JsonObject = {"model": model, "query": query, "ids": [p.id for p in passages]}
-    called, scores, failure = call_port(
-        deps, "rerank", request, lambda: _scores(deps, model, query, passages)
-    )
-    if failure is not None:
-        yield from emit(deps, called)
-        raise failure
-    yield from emit(
-        deps, called.model_copy(update={"response": as_json(RerankResponse(scores=tuple(scores)))})
-    )
-    order = sorted(range(len(passages)), key=lambda n: -scores[n])
-    return tuple(
-        hits[n].model_copy(
-            update={"score": scores[n], "calibrated": _sigmoid(scores[n]), "rank": rank}
-        )
-        for rank, n in enumerate(order, 1)
-    )
 
 
 def _scores(deps: Deps, model: str, query: str, passages: Sequence[Passage]) -> list[float]:

@@ -82,7 +82,8 @@ class Scored(Frozen):
 
     ``score`` is in the channel's own scale, ``calibrated`` is sigmoid((score - mu)/tau) with
     the channel's fitted location and scale, ``rank`` counts from 1; ``lexical`` and ``dense``
-    are the two channels' own scores where they were computed.
+    are the two channels' own scores where they were computed, ``reranked`` a cross-encoder's,
+    which then is the ``score`` as well.
     """
 
     passage: Passage
@@ -91,6 +92,7 @@ class Scored(Frozen):
     rank: Annotated[int, Field(ge=1)]
     lexical: Finite | None = None
     dense: Finite | None = None
+    reranked: Finite | None = None
 
 
 class Citation(Frozen):

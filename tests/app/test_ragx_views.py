@@ -8,6 +8,7 @@ import pytest
 
 from components import (
     call_counter,
+    evidence,
     forage_view,
     packing,
     session,
@@ -15,14 +16,16 @@ from components import (
     system_views,
 )
 from components.answer import passages_of
+from components.markup import number
 from core import contracts, registry, trace
-from core.events import Composed, Decided, ForageTurn, Grounded, HopResolved, Step
+from core.events import Composed, Decided, ForageTurn, Grounded, HopResolved, Retrieved, Step
 from core.replay import ParsedRun, replay
 from core.settings import override
 from tests.app.bench import FakeBench
 from tests.app.conftest import RUN, Open, html
 from tests.app.foraging import Agent, Flaky, foraged
 from tests.app.recorded import BETTANY, JARVIS, NASTY, OTHER, passage
+from tests.core.world import run as words_run
 
 STEPS = foraged()
 QUESTION = trace.start(STEPS).question
@@ -221,6 +224,30 @@ def test_every_decider_of_a_variant_redecides_as_recorded(name: str) -> None:
     report = run.replay(run.settings)
     assert report.decisions
     assert all(d.certainty == "same" for d in report.decisions)
+
+
+def test_a_reranked_list_shows_the_score_that_put_it_in_order(page: Open, bench: FakeBench) -> None:
+    steps = words_run("ragx-rerank")
+    first = next(s.event for s in steps if isinstance(s.event, Retrieved))
+    seq_of_turn = seq(ForageTurn, 0, steps)
+    app = page(RUN, run=keep(bench, steps), step=seq_of_turn)
+    shown = html(app)
+    assert "<th" in shown
+    listed = shown[shown.index("Ranking of turn 1") :]
+    listed = listed[: listed.index("</table>")]
+    assert "Cross-encoder" in listed
+    scores = [number(hit.reranked, 2) for hit in first.passages]
+    places = [listed.index(score) for score in dict.fromkeys(scores)]
+    assert places == sorted(places)
+    assert [score for score in scores if score not in listed] == []
+    plain = words_run("ragx-core")
+    assert "Cross-encoder" not in html(page(RUN, run=keep(bench, plain), step=seq_of_turn))
+
+
+def test_the_evidence_table_shows_a_cross_encoder_where_there_was_one() -> None:
+    for name, there in (("ragx-rerank", True), ("ragx-core", False)):
+        steps = words_run(name)
+        assert ("Cross-encoder" in evidence.evidence_table(evidence.lives(steps), ())) == there
 
 
 # --- grounding -----------------------------------------------------------------------------------

@@ -30,7 +30,14 @@ _PASSAGE = Passage(
     metadata=Metadata(source_tier="official", date="1990-01-02", tenant="north"),
 )
 _HIT = e.Hit(
-    id="p1", title="Ada Bell", score=2.5, calibrated=0.75, rank=1, lexical=2.5, dense=-0.25
+    id="p1",
+    title="Ada Bell",
+    score=2.5,
+    calibrated=0.75,
+    rank=1,
+    lexical=2.5,
+    dense=-0.25,
+    reranked=2.5,
 )
 _BELIEF = e.Belief(
     sufficiency=0.25, reliability=0.5, conflict=0.0, uncertainty=1.0, gap=0.75, cost=0.125

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.errors import BadInput
 from core.ports import Deps
-from core.steps import Stage, rerank, search
+from core.steps import Stage, search
 from core.systems.evidence import query_overlap
 from core.systems.ragx.settings import RagXRerankSettings, RagXSettings
 from core.types import Scored
@@ -26,8 +26,9 @@ def rank(
         BudgetExhausted: no round is left.
         RetrieverError: the retriever or the cross-encoder failed.
     """
-    reorder = isinstance(settings, RagXRerankSettings)
-    depth = max(k, settings.rerank_depth) if isinstance(settings, RagXRerankSettings) else k
+    depth, reranker = k, None
+    if isinstance(settings, RagXRerankSettings):
+        depth, reranker = max(k, settings.rerank_depth), settings.reranker
     hits = yield from search(
         deps,
         query,
@@ -37,10 +38,8 @@ def rank(
         transformation=transformation,
         rationale=rationale,
         overlap=None if parent is None else query_overlap(query, parent),
+        reranker=reranker,
     )
-    if reorder and hits:
-        assert isinstance(settings, RagXRerankSettings)
-        hits = yield from rerank(deps, settings.reranker, query, hits)
     return hits[:k]
 
 

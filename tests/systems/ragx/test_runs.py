@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from core import registry, trace
-from core.errors import BadInput, MalformedOutput
+from core.errors import BadInput, MalformedOutput, RetrieverError
 from core.events import (
     Called,
     Composed,
@@ -17,6 +17,7 @@ from core.events import (
     ForageTurn,
     Grounded,
     HopResolved,
+    QueryIssued,
     Retrieved,
     Step,
     Warned,
@@ -37,6 +38,7 @@ from core.tasks import (
     Reading,
     Request,
 )
+from core.types import Scored
 from tests.core.world import (
     PASSAGES,
     QUESTION,
@@ -338,6 +340,55 @@ def test_the_cross_encoder_reorders_the_top_of_the_ranker() -> None:
     titles = [row.label for row in read_observation(shown.observation).ranked]
     texts = trace.passages(steps)
     assert titles == [texts[i].title for i in reversed(ids)][:8]
+
+
+class TwoChannels(WordRetriever):
+    """Finds by words, and knows a likeness of each passage too."""
+
+    def search(self, *arguments: Any) -> list[Scored]:
+        hits = super().search(*arguments)
+        return [h.model_copy(update={"dense": 1 / (1 + h.rank)}) for h in hits]
+
+
+def test_the_record_of_a_reranked_search_has_the_score_that_put_it_in_order() -> None:
+    steps = run("ragx-rerank", deps(retriever=TwoChannels()))
+    calls = [c for c in of(steps, Called) if c.port == "retriever" and c.task != "read"]
+    assert [c.task for c in calls] == ["search", "rerank"] * (len(calls) // 2)
+    lists = of(steps, Retrieved)
+    assert len(lists) == len(of(steps, QueryIssued)) == len(calls) // 2
+    for found, ordered, listed in zip(calls[::2], calls[1::2], lists, strict=True):
+        before = {h["id"]: h for h in found.response["hits"]}
+        scores = dict(zip(before, ordered.response["scores"], strict=True))
+        assert {h.id: h.reranked for h in listed.passages} == scores
+        for rank, hit in enumerate(listed.passages, 1):
+            assert (hit.score, hit.rank) == (hit.reranked, rank)
+            assert 0 <= hit.calibrated <= 1
+            assert (hit.dense, hit.lexical) == tuple(
+                before[hit.id][channel] for channel in ("dense", "lexical")
+            )
+        assert [h.score for h in listed.passages] == sorted(scores.values(), reverse=True)
+
+
+@pytest.mark.parametrize("name", [n for n in VARIANTS if n != "ragx-rerank"])
+def test_without_a_cross_encoder_no_hit_claims_its_score(name: str) -> None:
+    lists = of(run(name, deps(retriever=TwoChannels())), Retrieved)
+    assert {h.reranked for listed in lists for h in listed.passages} == {None}
+
+
+def test_what_was_found_before_the_cross_encoder_failed_is_recorded() -> None:
+    class Failing(WordReranker):
+        def scores(self, *arguments: Any) -> Any:
+            raise RetrieverError("The cross-encoder failed; choose another.", code="reranker")
+
+    steps = run("ragx-rerank", deps(reranker=Failing()))
+    failed = [s for s in steps if isinstance(s.event, Called) and s.event.task == "rerank"]
+    assert failed
+    for step in failed:
+        listed = steps[step.seq + 1].event
+        assert "reranker" in step.event.error
+        assert isinstance(listed, Retrieved)
+        assert [h.rank for h in listed.passages] == [*range(1, len(listed.passages) + 1)]
+        assert {h.reranked for h in listed.passages} == {None}
 
 
 def test_a_missing_cross_encoder_is_said_before_the_run() -> None:
