@@ -141,4 +141,4 @@ def navigated(
     return list(execute(spec, deps, Kept()))
 
 
-NOT_ENOUGH = Verification(support=0.1, conflict=0.0, uncertainty=0.9, gap=0.9)
+NOT_ENOUGH = Verification(support=0.1, conflict=0.0, uncertainty=0.5, gap=0.9)

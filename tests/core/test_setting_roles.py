@@ -21,7 +21,7 @@ from core.replay import Watched
 from core.settings import Role, SystemSettings, extra, role_of
 from core.systems.beliefrag.profiles import Answerability, RetrievalValue, profile
 from core.systems.beliefrag.settings import BeliefRAGSettings
-from core.systems.staterag.decide import SelectInputs
+from core.systems.staterag.decide import AbstainInputs, SelectInputs
 from core.systems.staterag.settings import StateRAGSettings
 from core.types import Frozen
 from tests.core.drawn import drawn_decisions
@@ -73,10 +73,11 @@ TELLING: dict[type[SystemSettings], list[dict[str, Any]]] = {
 RARE: dict[str, list[Frozen]] = {
     "staterag.select": [
         SelectInputs(anchor="a", hits=(("b", 3.0), ("c", 2.0), ("a", 1.0)), earlier=("z",))
-    ]
+    ],
+    "staterag.abstain": [AbstainInputs(uncertainties=(0.95, 0.9))],
 }
 """Inputs that hardly come up by chance: a later cycle whose region holds better passages than the
-path's own."""
+path's own; a fallback in which the verifier saw no answer."""
 
 
 @cache

@@ -3,7 +3,7 @@
 from core.systems.definition import StageNode, System
 from core.systems.staterag.bypass import BYPASS
 from core.systems.staterag.controller import preflight, run
-from core.systems.staterag.decide import ACTION, ADMIT, REUSE, SELECT, VERDICT
+from core.systems.staterag.decide import ABSTAIN, ACTION, ADMIT, REUSE, SELECT, VERDICT
 from core.systems.staterag.navigator import NAVIGATE
 from core.systems.staterag.settings import StateRAGSettings
 from core.systems.staterag.state import EvidenceValue, PathValue, PlanValue, VerdictValue
@@ -16,7 +16,7 @@ SYSTEM = System(
     "passages. Four roles plan, navigate, retrieve and verify; each proposal is checked.",
     run=run,
     settings=StateRAGSettings,
-    deciders=(REUSE, BYPASS, NAVIGATE, SELECT, VERDICT, ACTION, ADMIT),
+    deciders=(REUSE, BYPASS, NAVIGATE, SELECT, VERDICT, ACTION, ABSTAIN, ADMIT),
     stages=(
         StageNode(
             "initial",

@@ -15,13 +15,15 @@ from core.memory import MemoryScope
 from core.memory_steps import persist, recall
 from core.ports import Deps
 from core.steps import Emit, Stage, decide, emit, search, stage
-from core.systems.reader import answer, answer_tokens, reserve_answer
+from core.systems.reader import answer, answer_tokens, finish, reserve_answer
 from core.systems.staterag.bypass import BYPASS, bypass_inputs, words_of
 from core.systems.staterag.cycle import cycle
 from core.systems.staterag.decide import (
+    ABSTAIN,
     ACTION,
     ADMIT,
     REUSE,
+    AbstainInputs,
     ActionInputs,
     AdmitInputs,
     Branch,
@@ -211,8 +213,14 @@ def _end(
     reason: str,
     settings: StateRAGSettings,
 ) -> Stage[None]:
-    """Admit the terminal evidence and ask the reader, once."""
+    """Admit the terminal evidence; ask the reader, once, or abstain."""
+    weighed = (yield from weigh(deps, at, settings)) if branch == "FALLBACK" else None
     at, order, said = yield from admit(deps, at, branch, bypassed, settings)
+    if weighed is not None and weighed.outcome == "abstain":
+        acting = replace(deps, stage="action")
+        evidence = at.evidence(order)
+        yield from finish(acting, "abstained", branch, evidence, f"{reason} {weighed.reason}")
+        return
     yield from answer(
         deps,
         at.question,
@@ -239,6 +247,13 @@ def admit(
     order = tuple(decision.outcome.partition(" ")[2].split(","))
     at = yield from hold(deps, at, order, f"admitted by {branch}")
     return at, order, decision.reason
+
+
+@stage("action")
+def weigh(deps: Deps, at: Run, settings: StateRAGSettings) -> Stage[Decision]:
+    """Whether the merged evidence is worth reading."""
+    inputs = AbstainInputs(uncertainties=tuple(c.uncertainty for c in at.cycles))
+    return (yield from decide(deps, ABSTAIN, inputs, settings))
 
 
 def _warn(deps: Deps, fault: str, where: str, effect: str) -> Stage[None]:

@@ -86,6 +86,7 @@ def cycle(deps: Deps, run: Run, settings: StateRAGSettings) -> Stage[Run]:
         region=staged.region,
         evidence=state.evidence,
         verdict=state.verdict,
+        uncertainty=staged.uncertainty,
     )
     return replace(staged, cycles=(*staged.cycles, done))
 
@@ -242,6 +243,7 @@ def verify(deps: Deps, run: Run, settings: StateRAGSettings) -> Stage[Run]:
     passages = run.texts(run.state.evidence.ids[:VERIFIER_WINDOW])
     request = VerifyRequest(question=run.question, passages=passages)
     reply = yield from ask(deps, VERIFY, request)
+    run = replace(run, uncertainty=reply.uncertainty)
     yield from emit(
         deps,
         DiagnosticsMeasured(

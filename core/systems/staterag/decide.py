@@ -232,6 +232,46 @@ ACTION = register(
     )
 )
 
+# --- abstention ---------------------------------------------------------------------------------
+
+
+class AbstainInputs(Frozen):
+    """How uncertain the verifier was of each committed cycle's evidence, oldest first."""
+
+    uncertainties: tuple[Unit, ...] = Field(min_length=1)
+
+
+def decide_abstention(inputs: AbstainInputs, settings: StateRAGSettings) -> Decision | Undetermined:
+    """After a FALLBACK: answer where the verifier saw an answer in some cycle, or abstain."""
+    least = gate("least_uncertainty", min(inputs.uncertainties), "<=", settings.abstain_uncertainty)
+    if least.fired:
+        reason = "No cycle passed, but one of them may hold the answer."
+        return Decision(outcome="answer", gates=(least,), reason=reason)
+    reason = "No cycle passed, and the verifier saw the answer in none of them."
+    return Decision(outcome="abstain", gates=(least,), reason=reason)
+
+
+ABSTAIN = register(
+    Decider(
+        name="staterag.abstain",
+        inputs=AbstainInputs,
+        decide=decide_abstention,
+        outcomes=("answer", "abstain"),
+        terminal_outcomes=frozenset(),
+        final_outcomes=frozenset({"answer", "abstain"}),
+        card=Card(
+            fitted=False,
+            basis="A threshold on the verifier's least uncertainty: on questions whose answer was "
+            "taken out of the corpus and on answerable ones it tells them apart better than "
+            "support and gap.",
+            inspects="The verifier's uncertainty in every committed cycle of a FALLBACK.",
+            fails="A wrong answer of the right kind, from a passage of the right topic, passes "
+            "for one that is there; a yes or no is the most uncertain of right answers.",
+            prohibited=("abstaining after a PASS", "judging by a reader's answer"),
+        ),
+    )
+)
+
 # --- admission ----------------------------------------------------------------------------------
 
 

@@ -29,7 +29,8 @@ class CycleRefused(RagError):
 class Run:
     """A query under way. ``held`` are the ids that the run's events hold as evidence, in their
     order; ``cycles`` the completed cycles; ``trail`` the verified trail
-    that is followed; ``region`` that of the staged path;
+    that is followed; ``region`` that of the staged path; ``uncertainty`` what the verifier
+    measured last;
     ``named`` are nodes whose names are recorded."""
 
     question: str
@@ -42,6 +43,7 @@ class Run:
     queries: tuple[str, ...] = ()
     trail: Trail | None = None
     region: tuple[str, ...] = ()
+    uncertainty: float = 1.0
     named: frozenset[str] = frozenset()
 
     @property

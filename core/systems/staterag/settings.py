@@ -170,6 +170,13 @@ class StateRAGSettings(SystemSettings):
         "Verifier",
         "PASS needs the unsupported share of the question at or below this.",
     )
+    abstain_uncertainty: float = _share(
+        0.87,
+        "Abstain above",
+        "Verifier",
+        "After a FALLBACK the reader is asked only if the verifier's uncertainty was at or below "
+        "this in some cycle; 1 always asks.",
+    )
     reuse_threshold: float = _share(
         0.5,
         "Reuse threshold",

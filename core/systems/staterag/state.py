@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import Field
 
 from core.memory import Role
-from core.types import Count, Frozen, Passage, digest
+from core.types import Count, Frozen, Passage, Unit, digest
 
 ROLES: tuple[Role, ...] = ("planner", "navigator", "retriever", "verifier")
 """In the order of a cycle."""
@@ -98,7 +98,8 @@ class State(Frozen):
 
 
 class Cycle(Frozen):
-    """A completed cycle, whose four proposals were committed."""
+    """A completed cycle, whose four proposals were committed. ``uncertainty`` is what the verifier
+    measured of its evidence."""
 
     number: Count = Field(ge=1)
     plan: PlanValue
@@ -106,3 +107,4 @@ class Cycle(Frozen):
     region: tuple[str, ...]
     evidence: EvidenceValue
     verdict: VerdictValue
+    uncertainty: Unit

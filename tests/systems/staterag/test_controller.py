@@ -31,7 +31,7 @@ from tests.core.world import SCRIPT, Kept, deps, run, spec
 MARS = {"bypass_rule": "off"}
 
 
-def judging(*supports: float) -> Any:
+def judging(*supports: float, uncertainty: float = 0.5) -> Any:
     """A verifier that finds these supports in turn, and the rest of support missing."""
     left = list(supports)
 
@@ -40,7 +40,7 @@ def judging(*supports: float) -> Any:
         return Verification(
             support=support,
             conflict=0.0,
-            uncertainty=1 - support,
+            uncertainty=uncertainty,
             gap=1 - support,
             missing=("the band's founder",),
         )
@@ -145,6 +145,36 @@ def test_a_reader_that_finds_nothing_leaves_the_branch_that_it_was_asked_in(
     steps = run("staterag", world(*supports, answer=Reading(answer="")), **settings)
     assert (end(steps).terminal, end(steps).branch) == ("abstained", branch)
     assert "found no answer" in end(steps).reason
+
+
+@pytest.mark.parametrize(
+    ("uncertainty", "settings", "asked"),
+    [(0.87, {}, True), (0.88, {}, False), (1.0, {"abstain_uncertainty": 1.0}, True)],
+)
+def test_a_fallback_in_which_no_answer_was_seen_abstains_with_its_evidence_and_asks_no_reader(
+    uncertainty: float, settings: dict[str, Any], asked: bool
+) -> None:
+    there = deps({"verify": judging(0.1, uncertainty=uncertainty)})
+    steps = run("staterag", there, **MARS, **settings)
+    calls = [c for c in events(steps, Called) if c.task == "answer"]
+    assert len(calls) == asked
+    assert (end(steps).terminal, end(steps).branch) == (
+        "answered" if asked else "abstained",
+        "FALLBACK",
+    )
+    admitted = next(d for d in events(steps, Decided) if d.decider == "staterag.admit")
+    assert end(steps).evidence == tuple(admitted.outcome.removeprefix("admit ").split(","))
+    assert not replay(steps, {"memory": "isolated"}).diverged
+    again = replay(steps, {"abstain_uncertainty": 0.0 if asked else 1.0})
+    assert again.first_divergence is not None
+    assert again.first_divergence.decider == "staterag.abstain"
+
+
+def test_only_a_fallback_is_weighed() -> None:
+    for support, settings in ((0.9, MARS), (0.9, {"bypass_coverage": 0.0, "bypass_margin": -1.0})):
+        steps = run("staterag", deps({"verify": judging(support, uncertainty=1.0)}), **settings)
+        assert end(steps).terminal == "answered"
+        assert not [d for d in events(steps, Decided) if d.decider == "staterag.abstain"]
 
 
 # --- the state contract -------------------------------------------------------------------------

@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 
 from core.decisions import Decision
 from core.systems.staterag.decide import (
+    ABSTAIN,
     ADMIT,
     SELECT,
+    AbstainInputs,
     AdmitInputs,
     Gathered,
     Place,
@@ -57,6 +59,19 @@ def test_what_a_cycle_proposes(
     anchor: str, earlier: tuple[str, ...], settings: dict[str, object], ids: list[str]
 ) -> None:
     assert proposed(SelectInputs(anchor=anchor, hits=HITS, earlier=earlier), **settings) == ids
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=6), st.floats(0, 1))
+def test_one_cycle_in_which_an_answer_was_seen_is_enough(
+    uncertainties: list[float], threshold: float
+) -> None:
+    decided = ABSTAIN.decide(
+        AbstainInputs(uncertainties=tuple(uncertainties)),
+        StateRAGSettings(abstain_uncertainty=threshold),
+    )
+    assert isinstance(decided, Decision)
+    seen = any(u <= threshold for u in uncertainties)
+    assert decided.outcome == ("answer" if seen else "abstain")
 
 
 scores = st.floats(0, 2, allow_nan=False)

@@ -154,7 +154,7 @@ def test_a_search_recorded_without_the_plans_fact_is_by_the_query_alone(share: f
 
 
 def test_the_navigator_asks_for_the_first_fact_of_each_plan_beside_the_query() -> None:
-    doubt = Verification(support=0.1, conflict=0.0, uncertainty=0.9, gap=0.9)
+    doubt = Verification(support=0.1, conflict=0.0, uncertainty=0.5, gap=0.9)
     asked: list[tuple[str, tuple[str, ...]]] = []
 
     class Noting(WordGraph):
@@ -205,7 +205,7 @@ def test_a_corpus_of_one_passage_is_gone_through_to_an_answer() -> None:
             self.edges = {("root", "topic")} | {("topic", a) for a in about - {"root"}}
             self.edges |= {(a, only) for a in about - {"root"}}
 
-    doubt = Verification(support=0.1, conflict=0.0, uncertainty=0.9, gap=0.9)
+    doubt = Verification(support=0.1, conflict=0.0, uncertainty=0.5, gap=0.9)
     steps = run("staterag", deps({"verify": lambda _: doubt}, graph=Single()), **MARS)
     end = steps[-1].event
     assert isinstance(end, RunFinished)
