@@ -9,10 +9,14 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from components.palette import DIMENSIONS, GHOST, GREY, SIGNALS, Dimension
+from components.safe import plural
 from core.events import Belief, BeliefUpdated
 
 NEUTRAL = "#87919D"
 SLATE = "#6F8399"
+TICK = "#7A828C"
+FIRING = "#2F86C1"
+"""Both stand out by 3:1 or more from the dials of the light and of the dark theme."""
 VISIBLE = 5e-4
 """Smaller differences of a measure cannot be seen on a chart."""
 FAINT = "rgba(135,145,157,.22)"
@@ -52,12 +56,23 @@ _PLACES = (
 )
 
 
+_SIGNS = {">=": "≥", ">": ">", "<": "<", "<=": "≤"}
+
+
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """A threshold as a gate recorded it: ``op`` tells on which side the gate fires."""
+    """A threshold as a gate recorded it: ``op`` tells on which side the gate fires, ``does`` in a
+    word what follows. ``now`` is where the settings now have it, None where that is the same."""
 
     value: float
     op: str
+    does: str
+    now: float | None = None
+
+    @property
+    def recorded(self) -> str:
+        """In words: ``answer ≥ 0.55``."""
+        return f"{self.does} {_SIGNS[self.op]} {self.value:.2f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +98,11 @@ def gauges(
     thresholds: Mapping[str, Sequence[Threshold]],
     ghost: Mapping[str, float] | None = None,
 ) -> go.Figure:
-    """Eight half-dials in two rows: value, recorded thresholds, the re-decided value as a ghost.
+    """Eight half-dials in two rows: value, recorded thresholds and those that were moved, the
+    re-decided value as a ghost.
 
-    The firing side of a threshold is shaded along the dial's rim.
+    The firing side of a recorded threshold is shaded along the dial; below the dial each
+    threshold is named.
     """
     dials, titles = [], []
     for place, name in enumerate(_PLACES):
@@ -99,7 +116,7 @@ def gauges(
                 "number": {"valueformat": ".3f", "font": {"size": 17}},
                 "domain": {
                     "x": [column * 0.25 + 0.012, column * 0.25 + 0.238],
-                    "y": [0.54, 0.9] if row == 0 else [0.0, 0.36],
+                    "y": [0.62, 0.93] if row == 0 else [0.07, 0.38],
                 },
                 "gauge": {
                     "shape": "angular",
@@ -111,28 +128,44 @@ def gauges(
                 },
             }
         )
+        centre = column * 0.25 + 0.125
         titles.append(
             {
+                **_WORDS,
                 "text": f"{look.glyph} {look.title}",
                 "hovertext": look.meaning,
-                "x": column * 0.25 + 0.125,
-                "y": 0.91 if row == 0 else 0.37,
-                "xref": "paper",
-                "yref": "paper",
-                "xanchor": "center",
+                "x": centre,
+                "y": 0.935 if row == 0 else 0.385,
                 "yanchor": "bottom",
-                "showarrow": False,
                 "font": {"size": 13},
+            }
+        )
+        titles.append(
+            {
+                **_WORDS,
+                "text": "<br>".join(_caption(t) for t in thresholds.get(name, ())) or " ",
+                "x": centre,
+                "y": 0.615 if row == 0 else 0.065,
+                "yanchor": "top",
+                "font": {"size": 11},
             }
         )
     return go.Figure(
         data=dials,
         layout={
-            "height": 250,
-            "margin": {"l": 6, "r": 6, "t": 6, "b": 4},
+            "height": 276,
+            "margin": {"l": 6, "r": 6, "t": 4, "b": 4},
             "annotations": titles,
         },
     )
+
+
+_WORDS = {"xref": "paper", "yref": "paper", "xanchor": "center", "showarrow": False}
+
+
+def _caption(threshold: Threshold) -> str:
+    moved = "" if threshold.now is None else f" → <b>{threshold.now:.2f}</b>"
+    return threshold.recorded + moved
 
 
 def _marks(thresholds: Sequence[Threshold], ghost: float | None) -> list[dict[str, object]]:
@@ -140,12 +173,14 @@ def _marks(thresholds: Sequence[Threshold], ghost: float | None) -> list[dict[st
     for threshold in thresholds:
         high = threshold.op in (">=", ">")
         zone = [threshold.value, 1.0] if high else [0.0, threshold.value]
-        colour = "rgba(0,114,178,.38)"
-        marks.append({"range": zone, "color": colour, "thickness": 0.22})
-    for threshold in thresholds:
-        marks.append(_tick(threshold.value, NEUTRAL, 0.011))
+        marks.append({"range": zone, "color": FIRING, "thickness": 0.2})
     if ghost is not None:
-        marks.append(_tick(ghost, GHOST, 0.014))
+        marks.append({"range": [0.0, ghost], "color": GHOST, "thickness": 0.78})
+    for threshold in thresholds:
+        marks.append(_tick(threshold.value, TICK, 0.011))
+        if threshold.now is not None:
+            marks.append(_tick(threshold.now, TICK, 0.026))
+            marks.append(_tick(threshold.now, GHOST, 0.018))
     return marks
 
 
@@ -158,9 +193,14 @@ def gauges_alt(now: Reading, thresholds: Mapping[str, Sequence[Threshold]]) -> s
     """The same in words, for screen readers."""
     parts = []
     for name, look in MEASURES.items():
-        limits = "".join(f", gate at {t.op} {t.value:g}" for t in thresholds.get(name, ()))
+        limits = "".join(f", {_said(t)}" for t in thresholds.get(name, ()))
         parts.append(f"{look.title} {now.values[name]:.3f}{limits}")
     return f"Belief after step {now.seq}: " + "; ".join(parts) + "."
+
+
+def _said(threshold: Threshold) -> str:
+    moved = "" if threshold.now is None else f", moved to {threshold.now:.2f}"
+    return threshold.recorded + moved
 
 
 def history(
@@ -204,21 +244,48 @@ def history(
                 )
             )
         for threshold in thresholds.get(name, ()):
-            figure.add_hline(
-                threshold.value,
-                line={"color": look.colour, "dash": "2px,3px", "width": 1},
-                opacity=0.9,
-            )
+            _line(figure, threshold.value, look.colour, f"{look.glyph} {threshold.recorded}")
+            if threshold.now is not None:
+                _line(figure, threshold.now, GHOST, f"{look.glyph} now {threshold.now:.2f}")
     figure.add_vline(cursor, line={"color": NEUTRAL, "width": 1.5})
     figure.update_layout(
         height=226,
         margin={"l": 34, "r": 8, "t": 8, "b": 30},
         legend={"orientation": "h", "y": -0.2, "x": 0, "font": {"size": 12}},
-        yaxis={"range": [-0.03, 1.03], "tickvals": [0, 0.25, 0.5, 0.75, 1], "fixedrange": True},
-        xaxis={"title": None, "fixedrange": True, "tickformat": "d"},
+        yaxis={
+            "range": [-0.03, 1.03],
+            "tickvals": [0, 0.25, 0.5, 0.75, 1],
+            "tickformat": ".2f",
+            "fixedrange": True,
+        },
+        xaxis={
+            "title": None,
+            "fixedrange": True,
+            "tickformat": "d",
+            "tickprefix": "step ",
+            "showtickprefix": "first",
+        },
         hovermode="closest",
     )
     return figure
+
+
+def history_alt(readings: Sequence[Reading]) -> str:
+    """Where each dimension began and stands, in words."""
+    first, last = readings[0].values, readings[-1].values
+    parts = [f"{d.title} {first[n]:.2f} to {last[n]:.2f}" for n, d in DIMENSIONS.items()]
+    count = plural(len(readings), "update")
+    return f"History of the six belief dimensions over {count}: " + "; ".join(parts) + "."
+
+
+def _line(figure: go.Figure, value: float, colour: str, words: str) -> None:
+    figure.add_hline(
+        value,
+        line={"color": colour, "dash": "2px,3px", "width": 1},
+        opacity=0.9,
+        annotation={"text": words, "font": {"size": 10}, "yshift": -2},
+        annotation_position="top left",
+    )
 
 
 def waterfall(update: BeliefUpdated, dimension: str) -> go.Figure:
@@ -254,7 +321,11 @@ def waterfall(update: BeliefUpdated, dimension: str) -> go.Figure:
         height=250,
         margin={"l": 40, "r": 10, "t": 22, "b": 34},
         showlegend=False,
-        yaxis={"title": None, "fixedrange": True, "zeroline": False},
+        yaxis={
+            "title": {"text": "logit", "font": {"size": 11}, "standoff": 4},
+            "fixedrange": True,
+            "zeroline": False,
+        },
         xaxis={"fixedrange": True, "tickangle": 0},
         bargap=0.35,
     )

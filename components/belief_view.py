@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
@@ -14,17 +15,27 @@ from components.notices import empty
 from components.palette import BY_RULES, DIMENSIONS, GHOST, SIGNALS
 from components.safe import esc
 from core.events import BeliefUpdated, Decided, RunStarted, Step
+from core.settings import SystemSettings
+from core.types import Gate
 
+APART = (
+    "Sufficiency is one strand of the belief: it moves slowly, from one measurement to the next. "
+    "p(answerable) is an estimate of its own, fitted on questions with known answers, of whether "
+    "what is held now is enough. Only p(answerable) is compared with the answer threshold; so a "
+    "run may answer while sufficiency is low."
+)
+"""Why two figures that sound alike may stand far apart."""
 HISTORY = 200
 """Updates on the chart of the history: the newest ones up to the cursor."""
 _GATED = {
-    "conflict": "conflict",
-    "reliability": "reliability",
-    "answer": "p_ans",
-    "abstain": "p_ans",
-    "retrieval_value": "p_flip",
+    "conflict": ("conflict", "correction", "conflict_threshold"),
+    "reliability": ("reliability", "correction", "reliability_threshold"),
+    "abstain": ("p_ans", "abstain", "abstain_threshold"),
+    "answer": ("p_ans", "answer", "answer_threshold"),
+    "retrieval_value": ("p_flip", "retrieve", "flip_threshold"),
 }
-"""Which gate compares which measure."""
+"""Which gate compares which measure, what the run does when it fires, and the setting of its
+threshold; of one measure in the order of the usual thresholds."""
 
 
 def readings(steps: Sequence[Step]) -> list[Reading]:
@@ -32,18 +43,26 @@ def readings(steps: Sequence[Step]) -> list[Reading]:
     return [charts.reading(s.seq, s.event) for s in steps if isinstance(s.event, BeliefUpdated)]
 
 
-def thresholds(steps: Sequence[Step], cursor: int) -> dict[str, list[Threshold]]:
+def thresholds(
+    steps: Sequence[Step], cursor: int, settings: SystemSettings | None = None
+) -> dict[str, list[Threshold]]:
     """The thresholds in force at a step, as gates recorded them: the newest of each gate up to
-    the step, else the first one after it."""
-    found: dict[str, Threshold] = {}
+    the step, else the first one after it. ``settings`` are those now; what they move is told."""
+    found: dict[str, Gate] = {}
     for step in steps:
         if isinstance(step.event, Decided):
             for gate in step.event.gates:
                 if gate.name in _GATED and (step.seq <= cursor or gate.name not in found):
-                    found[gate.name] = Threshold(gate.threshold, gate.op)
+                    found[gate.name] = gate
     by_measure: dict[str, list[Threshold]] = {}
-    for name, threshold in found.items():
-        by_measure.setdefault(_GATED[name], []).append(threshold)
+    for name, (measure, does, setting) in _GATED.items():
+        if name in found:
+            gate = found[name]
+            now = float(getattr(settings, setting, gate.threshold))
+            moved = None if math.isclose(now, gate.threshold, abs_tol=charts.VISIBLE) else now
+            by_measure.setdefault(measure, []).append(
+                Threshold(gate.threshold, gate.op, does, moved)
+            )
     return by_measure
 
 
@@ -54,15 +73,17 @@ def draw(
     *,
     key: str,
     on_point: Callable[[], None],
+    settings: SystemSettings | None = None,
 ) -> None:
-    """Show the belief at the cursor. ``ghosts`` are the re-decided measures by update step."""
+    """Show the belief at the cursor. ``ghosts`` are the re-decided measures by update step under
+    ``settings``, which are those now where they are not as recorded."""
     every = readings(steps)
     upto = [r for r in every if r.seq <= cursor]
     if not upto:
         empty("psychology", "No belief yet", "The belief appears with the first measurement.")
         return
     now = upto[-1]
-    limits = thresholds(steps, cursor)
+    limits = thresholds(steps, cursor, settings)
     ghost = ghosts.get(now.seq)
     turned = {} if ghost is None else _turned(now, ghost)
     moved = any(_turned(r, ghosts[r.seq]) for r in upto if r.seq in ghosts)
@@ -72,7 +93,7 @@ def draw(
         config={"displayModeBar": False},
         alt=charts.gauges_alt(now, limits),
     )
-    _legend(moved, by_rules=judged_by_rules(steps))
+    st.html(legend(limits, moved, by_rules=judged_by_rules(steps)))
     shown = upto[-HISTORY:]
     if len(shown) < len(upto):
         first = len(upto) - len(shown)
@@ -89,7 +110,7 @@ def draw(
         on_select=on_point,
         selection_mode="points",
         config={"displayModeBar": False},
-        alt=f"History of the six belief dimensions over {len(shown)} updates.",
+        alt=charts.history_alt(shown),
     )
     update = next(s.event for s in steps if s.seq == now.seq)
     assert isinstance(update, BeliefUpdated)
@@ -113,17 +134,25 @@ def judged_by_rules(steps: Sequence[Step]) -> bool:
     )
 
 
-def _legend(moved: bool, *, by_rules: bool) -> None:
-    ghost = (
-        f'<span><span class="ri-swatch" style="--c:{GHOST}"></span>under the settings now</span>'
-        if moved
-        else ""
+def legend(limits: Mapping[str, Sequence[Threshold]], turned: bool, *, by_rules: bool) -> str:
+    """What the marks on the dials are; ``turned``: a measure comes out otherwise now. What a
+    newcomer wonders about is folded below."""
+    moved = any(t.now is not None for listed in limits.values() for t in listed)
+    keys = [("ri-tick", charts.TICK, "recorded threshold")]
+    if moved:
+        keys.append(("ri-tick ri-tick-moved", GHOST, "threshold under the settings now"))
+    keys.append(("ri-swatch", charts.FIRING, "side on which its gate fires"))
+    if turned:
+        keys.append(("ri-swatch", GHOST, "value under the settings now"))
+    listed = "".join(
+        f'<span><span class="{kind}" style="--c:{colour}"></span>{word}</span>'
+        for kind, colour, word in keys
     )
-    st.html(
-        '<div class="ri-legend"><span><span class="ri-swatch" style="--c:#87919D"></span>recorded '
-        'threshold</span><span><span class="ri-swatch" style="--c:rgba(0,114,178,.5)"></span>'
-        f"side on which its gate fires</span>{ghost}</div>"
-        + (f'<p class="ri-dim">{DIMENSIONS["conflict"].title}: {BY_RULES}</p>' if by_rules else "")
+    rules = f"<p>{DIMENSIONS['conflict'].title}: {BY_RULES}</p>" if by_rules else ""
+    return (
+        f'<div class="ri-legend">{listed}</div><details class="ri-note"><summary>'
+        f"Low sufficiency and yet answerable? What the dials say</summary><p>{APART}</p>{rules}"
+        "</details>"
     )
 
 

@@ -16,6 +16,7 @@ from core.settings import Role, SystemSettings, changed, extra, role_of
 
 SIGN = Sign(GHOST, "alt_route", "under the settings now")
 REST = "Move a threshold in Settings, and see here where this run would have turned."
+LIVE = "When it has ended, move a threshold in Settings and see here where it would have turned."
 
 
 @dataclass(frozen=True, slots=True)

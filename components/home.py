@@ -62,7 +62,7 @@ def _recent(journal: Journal) -> None:
         empty(
             "history",
             "No runs yet",
-            "The question on the left is ready: one click shows a whole run, step by step.",
+            "A question is ready: press Ask and watch to see a whole run, step by step.",
         )
         return
     for record in runs:

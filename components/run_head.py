@@ -11,6 +11,7 @@ from components.frame import RUN
 from components.markup import chip, mono
 from components.palette import GREY, PASSED, REFUSED, TERMINALS, Sign
 from components.safe import esc, isolated
+from core import registry
 from core.events import MemoryOp, RunFinished, Step
 from core.journal import Journal, RunRecord
 from core.narration import plain
@@ -25,7 +26,7 @@ def draw(
     journal: Journal, record: RunRecord, steps: Sequence[Step], settings: SystemSettings
 ) -> None:
     """Question, outcome and byline on the left, the buttons on the right."""
-    left, right = st.columns([2.2, 1], gap="medium")
+    left, right = st.columns([2, 1], gap="medium")
     with left:
         st.html(_words(record, steps))
     with (
@@ -94,7 +95,7 @@ def _words(record: RunRecord, steps: Sequence[Step]) -> str:
     origin = "" if record.origin == "live" else esc(record.origin)
     byline = [
         name,
-        esc(record.system),
+        esc(registry.system(record.system).title),
         isolated(record.corpus.id),
         esc(record.model or record.reasoner),
         origin,

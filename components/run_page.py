@@ -10,7 +10,7 @@ from components.jobs import phase_text
 from components.markup import chip
 from components.notices import empty, error
 from components.palette import TERMINALS
-from components.safe import isolated
+from components.safe import isolated, shorten, visible
 from components.workspace import bench
 from core import registry
 from core.errors import BadInput
@@ -41,8 +41,11 @@ def draw() -> None:
         session.show(**{session.P_RUN: run_id})
     try:
         work.journal.run(run_id)
-    except BadInput as problem:
-        error(f"{problem.message} It may belong to another workspace, or was deleted for good.")
+    except BadInput:
+        error(
+            f"There is no run {visible(shorten(run_id, 40))} here: it belongs to another workspace "
+            "or was deleted for good. The Runs page lists those that are here; or ask anew below."
+        )
         _new(work)
         return
     run_view.draw(work.journal, run_id)

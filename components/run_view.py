@@ -164,10 +164,9 @@ def _divergence(journal: Journal, record: RunRecord, shown: Shown) -> None:
     height: a slider that is being moved keeps its focus and stays under the pointer."""
     ghost = shown.ghost
     with st.container(key="ri_turn"):
-        if record.status == "running":
-            return
         if ghost.report is None:
-            st.html(f'<div class="ri-turn-rest">{esc(ghosts.REST)}</div>')
+            words = ghosts.LIVE if record.status == "running" else ghosts.REST
+            st.html(f'<div class="ri-turn-rest">{esc(words)}</div>')
             return
         titles = [str(type(shown.settings).model_fields[n].title) for n in ghost.changed]
         what = ", ".join(titles[:3]) + (f" and {len(titles) - 3} more" if len(titles) > 3 else "")
@@ -274,6 +273,7 @@ def _picture(shown: Shown) -> None:
                 shown.ghost.readings,
                 key="belief",
                 on_point=lambda: cursor.pointed(session.HISTORY),
+                settings=shown.settings if shown.ghost.changed else None,
             )
         elif view == "gates":
             _gates(shown)

@@ -8,12 +8,15 @@ from itertools import pairwise
 from typing import Any
 
 from components.element import Element
-from core.events import Step
+from core.events import RunFinished, Step
 from core.registry import System
 
 _DIAGRAM = Element("stages", '<div class="box"></div>')
 
-NODE_WIDTH, NODE_HEIGHT, PITCH, LIFT = 104, 40, 152, 9
+NODE_WIDTH, NODE_HEIGHT, PITCH = 106, 40, 130
+LIFT, ROOM = 9, 40
+"""How far an arrow rises for every stage that it passes, and at most: many stages stand in one
+row without becoming too small to read."""
 
 
 def diagram(system: System, steps: Sequence[Step]) -> dict[str, Any]:
@@ -29,13 +32,16 @@ def diagram(system: System, steps: Sequence[Step]) -> dict[str, Any]:
     last = {s.stage: s.seq for s in entries}
     now = entries[-1].stage if entries else ""
     came = (entries[-2].stage, now) if len(entries) > 1 else None
-    reach = max((abs(order[a] - order[b]) for a, b in system.edges), default=1)
-    middle = LIFT * reach + NODE_HEIGHT / 2 + 6
+    over = bool(steps) and isinstance(steps[-1].event, RunFinished)
+    leaps = [order[b] - order[a] for a, b in system.edges]
+    ahead, back = max([2, *leaps]), max([2, *(-leap for leap in leaps)])
+    lift = min(LIFT, ROOM / max(ahead, back))
+    middle = lift * ahead + NODE_HEIGHT / 2 + 3
     nodes = [
         {
             "title": stage.title,
             "summary": stage.summary,
-            "note": _visits(visits[stage.name], stage.name == now),
+            "note": _visits(visits[stage.name], stage.name == now, over),
             "visits": visits[stage.name],
             "now": stage.name == now,
             "seq": last.get(stage.name),
@@ -46,26 +52,26 @@ def diagram(system: System, steps: Sequence[Step]) -> dict[str, Any]:
     ]
     return {
         "width": PITCH * len(nodes),
-        "height": 2 * middle,
+        "height": middle + NODE_HEIGHT / 2 + lift * back + 3,
         "node_width": NODE_WIDTH,
         "node_height": NODE_HEIGHT,
         "nodes": nodes,
         "edges": [
-            {"d": _arrow(order[a], order[b], middle), "taken": (a, b) == came}
+            {"d": _arrow(order[a], order[b], middle, lift), "taken": (a, b) == came}
             for a, b in system.edges
         ],
         "alt": _alt(system, now, visits),
     }
 
 
-def _visits(count: int, now: bool) -> str:
+def _visits(count: int, now: bool, over: bool) -> str:
     if not count:
-        return "not yet"
+        return "not entered" if over else "not yet"
     times = "once" if count == 1 else f"{count} times"
     return f"now, {times}" if now else times
 
 
-def _arrow(a: int, b: int, middle: float) -> str:
+def _arrow(a: int, b: int, middle: float, lift: float) -> str:
     half, tall = NODE_WIDTH / 2, NODE_HEIGHT / 2
     x1, x2 = PITCH * a + PITCH / 2, PITCH * b + PITCH / 2
     if b == a + 1:
@@ -78,7 +84,7 @@ def _arrow(a: int, b: int, middle: float) -> str:
     side = -1 if b > a else 1
     spread = min(11 * abs(b - a), 38)
     start, end = x1 + (spread if b > a else -spread), x2 + (-spread if b > a else spread)
-    edge, bend = middle + side * tall, middle + side * (tall + 1.3 * LIFT * abs(b - a))
+    edge, bend = middle + side * tall, middle + side * (tall + 1.3 * lift * abs(b - a))
     return f"M{start:g} {edge:g} C{start:g} {bend:g} {end:g} {bend:g} {end:g} {edge:g}"
 
 

@@ -32,6 +32,7 @@ STATES: dict[str, tuple[str, str]] = {
     "refused": (VERMILLION, "✕"),
     "ghost": (PURPLE, "◇"),
 }
+DASHED = ("refused", "ghost", "dropped")
 _REMOTE = re.compile(
     r"<link\b[^>]*\bhref=[\"']https?://[^>]*>|"
     r"<script\b[^>]*\bsrc=[\"']https?://[^>]*>\s*</script>",
@@ -50,7 +51,7 @@ def page(drawing: Drawing, *, dark: bool, height: int) -> str:
     # pyvis's own add_node and add_edge look every id up in a list: 6 s for 3,000 nodes.
     limit = 420 if len(drawing.nodes) <= 400 else 160
     nodes = [_as_node(node, drawing.boxes, limit) for node in drawing.nodes]
-    edges = [_as_edge(edge, _ink(dark), drawing.boxes) for edge in drawing.edges]
+    edges = [_as_edge(edge, _ink(dark), _ground(dark)) for edge in drawing.edges]
     before, between, after = _shell(dark, height, drawing.boxes, len(edges) > MANY_EDGES)
     data = (str(htmlsafe_json_dumps(part)) for part in (nodes, edges))
     return "".join([before, next(data), between, next(data), after])
@@ -60,6 +61,10 @@ def _ink(dark: bool) -> str:
     return "#E8EDF2" if dark else "#17212B"
 
 
+def _ground(dark: bool) -> str:
+    return "#10161D" if dark else "#FFFFFF"
+
+
 @lru_cache(maxsize=16)
 def _shell(dark: bool, height: int, boxes: bool, many: bool) -> tuple[str, str, str]:
     """The page that pyvis writes, without its data: what stands before the nodes, between nodes
@@ -67,7 +72,7 @@ def _shell(dark: bool, height: int, boxes: bool, many: bool) -> tuple[str, str, 
     step."""
     from pyvis.network import Network
 
-    ink, ground = _ink(dark), "#10161D" if dark else "#FFFFFF"
+    ink, ground = _ink(dark), _ground(dark)
     net = Network(
         height=f"{height}px",
         width="100%",
@@ -181,18 +186,26 @@ def _pointed(kind: str, state: str, ink: str) -> dict[str, object]:
     }
 
 
-def _as_edge(edge: Edge, ink: str, boxes: bool) -> dict[str, object]:
+def _as_edge(edge: Edge, ink: str, ground: str) -> dict[str, object]:
     look: dict[str, object] = {"from": edge.parent, "to": edge.child}
     if edge.label:
         look["label"] = visible(edge.label)
-        look["font"] = {"size": 13, "color": ink, "strokeWidth": 0, "align": "top", "multi": False}
+        look["font"] = {
+            "size": 13,
+            "color": ink,
+            "strokeWidth": 5,
+            "strokeColor": ground,
+            "align": "horizontal",
+            "vadjust": -7,
+            "multi": False,
+        }
     if edge.state == "plain":
         return look
     strong = edge.state in ("chosen", "near")
     colour = GREEN if edge.state == "near" else STATES[edge.state][0]
     look["color"] = {"color": colour, "opacity": 1.0}
     look["width"] = 3.5 if edge.state == "chosen" else 2 if strong else 1
-    look["dashes"] = [5, 5] if edge.state in ("refused", "ghost", "dropped") else False
+    look["dashes"] = [5, 5] if edge.state in DASHED else False
     return look
 
 
@@ -229,11 +242,13 @@ def show(drawing: Drawing, alt: str, *, height: int) -> None:
 
 
 def legend(states: Collection[str], words: Mapping[str, str]) -> str:
-    """The marks of states beside their words."""
+    """The marks and lines of states beside their words."""
     return (
         '<div class="ri-legend">'
         + "".join(
-            f'<span><b style="color:{STATES[s][0]}">{STATES[s][1]}</b> {esc(words[s])}</span>'
+            f'<span><span class="ri-swatch{" ri-dashed" if s in DASHED else ""}" '
+            f'style="--c:{STATES[s][0]}"></span>'
+            f'<b style="color:{STATES[s][0]}">{STATES[s][1]}</b> {esc(words[s])}</span>'
             for s in STATES
             if s in states
         )

@@ -204,7 +204,8 @@ def _near(
     drawing = neighbourhood(cycle, transitions, names, ghost)
     high = height if height > HEIGHT else tam_layout.fitting(drawing)
     tam_graph.show(drawing, _alt(cycle, transitions, names), height=high)
-    st.html(tam_graph.legend({n.state for n in drawing.nodes}, WORDS) + _left(drawing, cycle))
+    states = {x.state for part in (drawing.nodes, drawing.edges) for x in part}
+    st.html(tam_graph.legend(states, WORDS) + _left(drawing, cycle))
     if names.why:
         st.caption(f"{names.why} Nodes go by what the run recorded.")
 
@@ -219,13 +220,13 @@ GHOSTED = Sign(GHOST, "alt_route", "under the settings now")
 
 def _left(drawing: Drawing, cycle: CycleState) -> str:
     if not cycle.rounds:
-        return '<p class="ri-dim">The path was taken over; nothing was searched.</p>'
+        return '<p class="ri-note">The path was taken over; nothing was searched.</p>'
     total = sum(len(x.transitions) + x.dropped_count for _, x in cycle.rounds)
     unlisted = sum(x.dropped_count for _, x in cycle.rounds)
     text = f"{len(drawing.edges):,} of {plural(total, 'transition')} drawn"
     if unlisted:
         text += f"; {unlisted:,} scored lowest are not in the record"
-    return f'<p class="ri-dim ri-tabular">{text}.</p>'
+    return f'<p class="ri-note ri-tabular">{text}.</p>'
 
 
 def _summary(cycle: CycleState, names: Names) -> str:

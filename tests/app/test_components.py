@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import html as html_library
 import math
+import re
 import unicodedata
 
 import pytest
@@ -28,8 +29,8 @@ from components import (
     story,
 )
 from components.run_store import LONG, StepStore
-from core import registry
-from core.events import EVENT_TYPES, BeliefUpdated, Decided, RunFinished, Step
+from core import contracts, registry
+from core.events import EVENT_TYPES, BeliefUpdated, Decided, RunFinished, RunStarted, Step
 from core.replay import ParsedRun
 from core.settings import override, parse_assignments
 from core.types import Budgets, Usage
@@ -225,7 +226,53 @@ def test_gauges_draw_the_recorded_threshold_and_the_ghost() -> None:
     assert len(conflict[1]) == len(conflict[0]) + 1
     assert conflict[0][0].range == (0.5, 1.0), "the side on which the gate fires"
     assert plain.layout.margin.t is not None
-    assert "Conflict 0.083, gate at >= 0.5" in belief_charts.gauges_alt(now, limits)
+    assert "Conflict 0.083, correction ≥ 0.50;" in belief_charts.gauges_alt(now, limits)
+
+
+MOVES = {
+    "conflict": ("conflict_threshold", "correction ≥ 0.50"),
+    "reliability": ("reliability_threshold", "correction < 0.30"),
+    "answer": ("answer_threshold", "answer ≥ 0.98"),
+    "abstain": ("abstain_threshold", "abstain < 0.10"),
+    "retrieval_value": ("flip_threshold", "retrieve ≥ 0.10"),
+}
+
+
+@pytest.mark.parametrize("gate", MOVES)
+def test_a_threshold_that_was_moved_is_drawn_beside_the_recorded_one_and_named(gate: str) -> None:
+    setting, recorded = MOVES[gate]
+    steps = record(answer_threshold=0.98)
+    start = steps[0].event
+    assert isinstance(start, RunStarted)
+    before = contracts.run_settings(start)
+    newest = belief_view.readings(steps)[-1]
+    marks = []
+    for settings in (before, override(before, {setting: 0.77})):
+        moved = settings is not before
+        limits = belief_view.thresholds(steps, steps[-1].seq, settings)
+        every = [t for listed in limits.values() for t in listed]
+        assert len(every) == len(MOVES)
+        assert [t.now for t in every if t.now is not None] == [0.77] * moved
+        dials = belief_charts.gauges(newest, limits)
+        marks.append(sum(len(d.gauge.steps) for d in dials.data))
+        words = " ".join(a.text for a in dials.layout.annotations)
+        assert (f"{recorded} → <b>0.77</b>" in words) is moved
+        assert recorded in words
+        legend = belief_view.legend(limits, turned=False, by_rules=False)
+        assert ("threshold under the settings now" in legend) is moved
+        assert (f"{recorded}, moved to 0.77" in belief_charts.gauges_alt(newest, limits)) is moved
+        lines = belief_charts.history([newest], list(palette.DIMENSIONS), newest.seq, limits)
+        named = [a.text for a in lines.layout.annotations]
+        assert any("now 0.77" in text for text in named) is (
+            moved and gate in ("conflict", "reliability")
+        )
+    assert marks[1] > marks[0]
+
+
+def test_what_makes_low_sufficiency_answerable_is_told_beside_the_dials() -> None:
+    text = belief_view.legend({}, turned=False, by_rules=False)
+    assert "<summary>" in text
+    assert "Only p(answerable) is compared with the answer threshold" in text
 
 
 def test_the_history_ends_at_the_cursor() -> None:
@@ -252,6 +299,28 @@ def test_the_diagram_marks_the_stage_of_the_cursor_and_the_arrow_that_led_there(
     assert now["title"] == "Decide"
     assert now["note"] == "now, 2 times"
     assert sum(e["taken"] for e in drawn["edges"]) == 1
+
+
+@pytest.mark.parametrize("name", list(registry.systems()))
+def test_no_arrow_leaves_the_diagram_and_no_row_of_stages_is_too_small_to_read(name: str) -> None:
+    drawn = stages.diagram(registry.system(name), [])
+    assert drawn["height"] <= 130, "a tall diagram is drawn small"
+    for edge in drawn["edges"]:
+        ends = re.findall(r"[ML ](-?[\d.]+) (-?[\d.]+)", edge["d"].replace("C", " "))
+        heights = [float(y) for _, y in ends]
+        top = bottom = heights[0]
+        if len(heights) == 4:  # a cubic curve comes three quarters of the way to its handles
+            turn = 0.75 * heights[1] + 0.25 * heights[0]
+            top, bottom = min(turn, heights[0]), max(turn, heights[0])
+        assert top >= 0
+        assert bottom <= drawn["height"]
+
+
+def test_a_stage_that_a_finished_run_never_entered_is_not_said_to_come() -> None:
+    static = record(system="static")
+    for steps, word in ((static[:3], "not yet"), (static, "not entered")):
+        notes = {n["note"] for n in stages.diagram(registry.system("beliefrag"), steps)["nodes"]}
+        assert word in notes
 
 
 def test_two_runs_of_one_seed_are_the_same_pictures() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import pairwise
 
 import pytest
 
@@ -115,7 +116,7 @@ def test_pictures_and_controls_have_names_and_tab_reaches_them(tab: Page, site: 
     assert places == sorted(places), "the order of the page is the order of the focus"
 
 
-def test_nothing_jumps_while_a_run_is_live(tab: Page, site: Site) -> None:
+def test_nothing_jumps_while_a_run_is_live_or_when_it_ends(tab: Page, site: Site) -> None:
     site.hold()
     ask(tab, site)
     tab.wait_for_timeout(1_500)
@@ -127,3 +128,6 @@ def test_nothing_jumps_while_a_run_is_live(tab: Page, site: Site) -> None:
         assert tab.locator(place).evaluate_all(tops) == before
     site.release()
     over(tab)
+    after = tab.locator(place).evaluate_all(tops)
+    apart = [[below - above for above, below in pairwise(each)] for each in (before, after)]
+    assert apart[0] == apart[1], "below the outcome every panel keeps its place"

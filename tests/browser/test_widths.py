@@ -34,6 +34,40 @@ def test_the_picture_of_a_run_scrolls_inside_only_where_columns_stand_side_by_si
     tab.wait_for_function(f"() => ({_HIDDEN})() > 100")
 
 
+_PANELS = """() => {
+  const names = ['ri_timeline', 'ri_picture_', 'ri_rail_'];
+  const found = names.map(name => document.querySelector(`[class*="st-key-${name}"]`));
+  const ends = node => Math.max(...[node, ...node.querySelectorAll('*')]
+    .filter(e => e.checkVisibility() && getComputedStyle(e).position !== 'absolute')
+    .map(e => e.getBoundingClientRect().bottom));
+  const tops = found.map(e => e.getBoundingClientRect().top);
+  return found.slice(0, -1).map((e, n) => Math.round(tops[n + 1] - ends(e)));
+}"""
+"""Pixels between the end of each panel's content and the beginning of the next panel."""
+
+
+@pytest.mark.parametrize("rail", ["Step", "Settings"])
+def test_panels_that_stand_below_each_other_never_overlap(tab: Page, site: Site, rail: str) -> None:
+    run_id = seed(site)
+    tab.set_viewport_size({"width": 800, "height": 900})
+    open_run(tab, site, run_id)
+    choose(tab, rail)
+    for view in ("Belief", "Gates", "Evidence", "Answer", "Story"):
+        choose(tab, view)
+        expect(tab.locator(f".st-key-ri_picture_{view.lower()}")).to_be_visible()
+        tab.wait_for_function(f"() => ({_PANELS})().every(gap => gap >= 0)")
+
+
+def test_the_bench_of_a_run_lies_whole_in_the_window_of_a_laptop(tab: Page, site: Site) -> None:
+    run_id = seed(site)
+    tab.set_viewport_size({"width": 1280, "height": 800})
+    open_run(tab, site, run_id)
+    expect(tab.locator(".st-key-ri_picture_belief")).to_be_visible()
+    for panel in ("ri_timeline", "ri_picture_", "ri_rail_"):
+        place = tab.locator(f'[class*="st-key-{panel}"]').first.bounding_box()
+        assert place["y"] + place["height"] <= 800, panel
+
+
 @pytest.mark.parametrize("size", [(1280, 800), (800, 600)])
 def test_every_sample_question_can_be_reached(tab: Page, site: Site, size: tuple[int, int]) -> None:
     tab.set_viewport_size({"width": size[0], "height": size[1]})
