@@ -204,9 +204,12 @@ class ParsedRun:
         searched = kind == "Retrieved"  # a search that failed used its settings as well
         for step in self.steps:
             event = step.event
-            if event.kind == kind or (
-                searched and isinstance(event, Called) and event.task == "search"
-            ):
+            met: set[str] = {event.kind}
+            if isinstance(event, Called):
+                met.add(f"{event.port}.{event.task}")
+            elif isinstance(event, Decided):
+                met.add(event.decider)
+            if kind in met or (searched and "retriever.search" in met):
                 return step.seq
         return None
 

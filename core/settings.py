@@ -47,8 +47,9 @@ def knob(
 ) -> Any:
     """A settings field.
 
-    ``first_use`` names the kind of event at which an action or index setting first matters
-    (``Retrieved`` where a search uses it); ``step`` is the slider's step; ``bounds`` are
+    ``first_use`` names where an action or index setting first matters: a kind of event
+    (``Retrieved`` where a search uses it), a decider whose inputs it shapes, or a port's task
+    (``retriever.region``); ``step`` is the slider's step; ``bounds`` are
     Pydantic's ``ge``, ``gt``, ``le``, ``lt``.
     """
     if role is not Role.DECISION and not first_use:
@@ -98,7 +99,7 @@ class SystemSettings(BaseModel):
         ge=1,
         le=50,
         role=Role.ACTION,
-        first_use="RunFinished",
+        first_use="EvidenceChanged",  # what answering would take is reckoned from the first held
         group="Budgets",
         unit="passages",
         title="Reader window",

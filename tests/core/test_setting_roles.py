@@ -126,12 +126,12 @@ def bases(kind: type[SystemSettings]) -> list[SystemSettings]:
     drawn_from = len(found)
     while len(found) < drawn_from + BASES:
         drawn = {k: chance.choice(values_of(kind, k)) for k in chance.sample(plain, 3)}
-        if (made := _changed(kind(), drawn)) is not None:
+        if (made := changed(kind(), drawn)) is not None:
             found.append(made)
     return found
 
 
-def _changed(settings: SystemSettings, values: dict[str, Any]) -> SystemSettings | None:
+def changed(settings: SystemSettings, values: dict[str, Any]) -> SystemSettings | None:
     try:
         return type(settings).model_validate({**dict(settings), **values})
     except ValidationError:
@@ -172,7 +172,7 @@ def outcomes_at(name: str, place: int) -> list[tuple[Any, Frozen, str]]:
 def changes_an_outcome(name: str, knob: str) -> bool:
     kind = registry.system(name).settings
     for (place, base), value in product(enumerate(bases(kind)), values_of(kind, knob)):
-        other = _changed(base, {knob: value})
+        other = changed(base, {knob: value})
         if other is not None and any(
             outcome(decider, x, other) != before for decider, x, before in outcomes_at(name, place)
         ):

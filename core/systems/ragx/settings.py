@@ -68,7 +68,7 @@ def _thinking(default: bool) -> Any:
     return knob(
         default,
         role=Role.ACTION,
-        first_use="Called",
+        first_use="RunStarted",
         group="Model",
         title="Thinking",
         description=f"Let a language model think before it replies, with {THINKING_TOKENS} more "
@@ -120,7 +120,7 @@ class RagXSettings(SystemSettings):
     tools: Tools = knob(
         "RANK, READ",
         role=Role.ACTION,
-        first_use="Called",
+        first_use="ragx.forage",
         group="Forage loop",
         title="Tools",
         description="The agent's actions beside ANSWER; SEARCH finds lines that hold given words.",
@@ -149,7 +149,7 @@ class RagXSettings(SystemSettings):
         ge=1,
         le=20,
         role=Role.ACTION,
-        first_use="HopResolved",
+        first_use="ragx.hop",
         group="Slot chain",
         unit="passages",
         title="Retrieved a hop",

@@ -107,7 +107,7 @@ class StateRAGSettings(SystemSettings):
         ge=1,
         le=20,
         role=Role.ACTION,
-        first_use="PathCommitted",
+        first_use="retriever.region",
         group="Retriever",
         unit="passages",
         title="Region width",
