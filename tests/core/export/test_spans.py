@@ -192,3 +192,21 @@ def test_a_fork_belongs_to_the_session_of_its_parent() -> None:
     event = first.event.model_copy(update={"parent": parent})
     root = read([first.model_copy(update={"event": event}), *rest])[0]
     assert root["attributes"]["session.id"] == "parent"
+
+
+def test_a_reranking_carries_what_it_was_given_and_the_order_it_made() -> None:
+    steps = of("ragx-rerank")
+    spans_of = of_kind(read(steps), "RERANKER")
+    lists = [s.event for s in steps if isinstance(s.event, Retrieved)]
+    assert len(spans_of) == len(lists) > 0
+    for span, listed in zip(spans_of, lists, strict=True):
+        given = span["attributes"]
+        assert given["reranker.query"] == given["input.value"] == listed.query
+        assert "cross-encoder" in given["reranker.model_name"]
+        places = range(len(listed.passages))
+        put = [given[f"reranker.output_documents.{n}.document.id"] for n in places]
+        scores = [given[f"reranker.output_documents.{n}.document.score"] for n in places]
+        before = [given[f"reranker.input_documents.{n}.document.id"] for n in places]
+        assert put == [hit.id for hit in listed.passages]
+        assert scores == [hit.reranked for hit in listed.passages]
+        assert sorted(before) == sorted(put)
