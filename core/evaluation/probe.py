@@ -83,7 +83,7 @@ def _onward(deps: Deps, state: State, settings: BeliefRAGSettings) -> str:
 
 def _probe(deps: Deps, state: State, settings: BeliefRAGSettings) -> Stage[None]:
     """Ask the reader as the run would now, on a ledger of its own."""
-    at_seq, evidence, window = deps.context.seq, state.evidence, settings.evidence_window
+    at_seq, evidence, window = deps.context.seq, state.helpful, settings.evidence_window
     apart = replace(deps, ledger=Ledger(monotonic=deps.clock.monotonic), stage="probe")
     deps.ledger.release()
     passages = readable(deps, state.question, evidence, window)

@@ -39,6 +39,11 @@ class EvidenceSet:
         best = sorted(self.held, key=lambda h: (h.rank, -h.round))
         return tuple(h.passage for h in best[:size])
 
+    def without(self, ids: Iterable[str]) -> EvidenceSet:
+        """The same without these passages, to show it; nothing is removed or banned."""
+        left_out = frozenset(ids)
+        return replace(self, held=tuple(h for h in self.held if h.passage.id not in left_out))
+
     def admit(
         self, hits: Iterable[Scored], round_: int, reason: str
     ) -> tuple[EvidenceSet, tuple[Passage, ...], EvidenceChanged | None]:

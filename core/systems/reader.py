@@ -35,9 +35,11 @@ def answer(
     branch: str,
     reason: str,
     unanswered: str = "no_answer",
+    shown: EvidenceSet | None = None,
 ) -> Stage[None]:
     """Answer from the best passages held, as many whole ones as the token budget lets in.
 
+    ``shown`` is the part of the evidence that is read, by default all of it.
     Ends the run: ``answered``, or ``abstained``, by the branch ``unanswered``, when the reader
     finds no answer.
 
@@ -47,7 +49,7 @@ def answer(
     """
     deps.ledger.release()
     deps.ledger.require(stage=deps.stage, actions=1, calls=1)
-    passages = readable(deps, question, evidence, window)
+    passages = readable(deps, question, shown or evidence, window)
     if not _fits(deps, question, passages):
         need = answer_tokens(deps, question, passages)
         raise BudgetExhausted("tokens", need, deps.ledger.left("tokens"), stage=deps.stage)

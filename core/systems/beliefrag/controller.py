@@ -24,6 +24,7 @@ from core.systems.beliefrag.decide import ACT, BeliefInputs
 from core.systems.beliefrag.profiles import resolve
 from core.systems.beliefrag.settings import BeliefRAGSettings
 from core.systems.evidence import NO_EVIDENCE, EvidenceSet, novelty, query_overlap
+from core.systems.excerpts import distil
 from core.systems.reader import answer, answer_tokens, finish, reserve_answer
 from core.tasks import (
     REWRITE,
@@ -33,6 +34,7 @@ from core.tasks import (
     VerifyRequest,
     WriteQueryRequest,
 )
+from core.types import Passage
 
 _ENDS: dict[str, Terminal] = {
     "abstain": "abstained",
@@ -60,6 +62,12 @@ class State:
     nothing_missing: bool = False
     retriever_down: bool = False
 
+    @property
+    def helpful(self) -> EvidenceSet:
+        """The evidence without what is flagged: what is read. All of it where all is flagged."""
+        kept = self.evidence.without(self.unhelpful)
+        return kept if len(kept) else self.evidence
+
 
 Steer = Callable[[Deps, State, str], Stage[str]]
 """Sees the state and the decided outcome at each decision and says what is done instead; only
@@ -72,14 +80,20 @@ def run(
     """Answer a question (specification, section 1)."""
     state = yield from measure(deps, State(question), settings)
     while True:
-        reserve_answer(deps, question, state.evidence, settings.evidence_window)
+        reserve_answer(deps, question, state.helpful, settings.evidence_window)
         decision = yield from choose(deps, state, settings)
         outcome = decision.outcome
         if steer is not None:
             outcome = yield from steer(deps, state, outcome)
         if outcome in ("answer", "stop"):
             yield from answer(
-                deps, question, state.evidence, settings.evidence_window, outcome, decision.reason
+                deps,
+                question,
+                state.evidence,
+                settings.evidence_window,
+                outcome,
+                decision.reason,
+                shown=state.helpful,
             )
             return
         if outcome in _ENDS:
@@ -101,7 +115,13 @@ def run(
                 raise
             yield from _warn(deps, error.reason_code, error.stage, error.message)
             yield from answer(
-                deps, question, state.evidence, settings.evidence_window, "budget", error.message
+                deps,
+                question,
+                state.evidence,
+                settings.evidence_window,
+                "budget",
+                error.message,
+                shown=state.helpful,
             )
             return
 
@@ -155,16 +175,18 @@ def measure(deps: Deps, state: State, settings: BeliefRAGSettings) -> Stage[Stat
         unhelpful: tuple[str, ...] = ()
         draft = state.draft
     else:
-        reserve_answer(deps, state.question, state.evidence, settings.evidence_window)
-        passages = state.evidence.window(VERIFIER_WINDOW)
+        reserve_answer(deps, state.question, state.helpful, settings.evidence_window)
+        passages = excerpts(state)
         reply = yield from ask(
             deps,
             VERIFY,
             VerifyRequest(question=state.question, passages=passages, draft=state.draft or None),
         )
-        held = {p.id for p in passages}
-        unhelpful = tuple(i for i in dict.fromkeys(reply.unhelpful) if i in held)
-        if len(unhelpful) < len(set(reply.unhelpful)):
+        seen_ids = {p.id for p in passages}
+        earlier = tuple(i for i in state.unhelpful if i not in seen_ids)
+        flagged = tuple(i for i in dict.fromkeys(reply.unhelpful) if i in seen_ids)
+        unhelpful = (*earlier, *flagged)
+        if len(flagged) < len(set(reply.unhelpful)):
             yield from _warn(
                 deps,
                 "unknown_handle",
@@ -205,6 +227,12 @@ def measure(deps: Deps, state: State, settings: BeliefRAGSettings) -> Stage[Stat
     )
 
 
+def excerpts(state: State) -> tuple[Passage, ...]:
+    """What is measured and reworded from: the helpful passages, distilled to what bears on the
+    question. Measuring is to cost less than the reading that it may save."""
+    return tuple(distil(p, state.question) for p in state.helpful.window(VERIFIER_WINDOW))
+
+
 @stage("retrieve")
 def retrieve(deps: Deps, state: State, settings: BeliefRAGSettings) -> Stage[State]:
     """Search: the question itself first, later what the evidence-aware query writer asks for."""
@@ -215,7 +243,7 @@ def retrieve(deps: Deps, state: State, settings: BeliefRAGSettings) -> Stage[Sta
             WRITE_QUERY,
             WriteQueryRequest(
                 question=state.question,
-                passages=state.evidence.window(settings.evidence_window),
+                passages=state.helpful.window(settings.evidence_window),
                 previous=state.queries,
             ),
         )
@@ -279,7 +307,7 @@ def rewrite(deps: Deps, state: State) -> Stage[State]:
         REWRITE,
         RewriteRequest(
             question=state.question,
-            passages=state.evidence.window(VERIFIER_WINDOW),
+            passages=excerpts(state),
             previous=state.queries,
         ),
     )
@@ -304,7 +332,7 @@ def _step_costs(deps: Deps, state: State, settings: BeliefRAGSettings) -> tuple[
 
     Passages to come are taken to be as long as the longest one held, or 256 tokens.
     """
-    window = state.evidence.window(settings.evidence_window)
+    window = state.helpful.window(settings.evidence_window)
     shown = answer_tokens(deps, state.question, window)
     longest = max(
         (deps.tokens.count(p.text) + deps.tokens.count(p.title) for p in window), default=256

@@ -9,9 +9,9 @@ import regex
 from core.errors import AuthenticationFailed, ReasonerError, RetrieverError
 from core.events import EvidenceChanged, HopResolved, Warned
 from core.ports import Deps
-from core.retrieval.sentences import sentence_spans
-from core.retrieval.tokenizer import content_terms, terms
+from core.retrieval.tokenizer import terms
 from core.steps import Stage, ask, decide, emit, stage
+from core.systems.excerpts import distil
 from core.systems.ragx.decide import SLOT, SLOTS, SlotInputs
 from core.systems.ragx.ranker import rank
 from core.systems.ragx.settings import RagXSettings
@@ -20,9 +20,6 @@ from core.types import Passage, Scored
 
 PRIORITY = 2
 """So many top passages of each hop are kept for the compose call."""
-RELATED = 2
-EXCERPT = 420
-"""Most characters of a distilled passage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,23 +150,6 @@ def hop(deps: Deps, chain: Chain, settings: RagXSettings) -> Stage[Chain]:
 def hop_request(question: str, passages: tuple[Passage, ...]) -> HopRequest:
     """What a hop's answer is read from: each passage distilled."""
     return HopRequest(question=question, passages=tuple(distil(p, question) for p in passages))
-
-
-def distil(passage: Passage, question: str, limit: int = EXCERPT) -> Passage:
-    """The passage with its first sentence and the two that share most content terms with the
-    question, in their order, within ``limit`` characters; ties to the earlier sentence.
-
-    The excerpt is not at the passage's place in its document: span and digest are cleared.
-    """
-    spans = sentence_spans(passage.text)
-    asked = set(content_terms(question))
-    shared = [len(asked.intersection(content_terms(passage.text[a:b]))) for a, b in spans]
-    related = sorted(range(1, len(spans)), key=lambda n: (-shared[n], n))[:RELATED]
-    chosen = [passage.text[slice(*spans[n])] for n in sorted([0, *related])] if spans else []
-    text = " ".join(chosen)
-    if len(text) > limit:
-        text = text[:limit].rsplit(" ", 1)[0] or text[:limit]
-    return passage.model_copy(update={"text": text, "start": 0, "end": 0, "digest": ""})
 
 
 def _answer(

@@ -20,8 +20,9 @@ from core.events import (
     Warned,
 )
 from core.systems.beliefrag.belief import DIMENSIONS
-from core.tasks import Rewrite, Verification, WrittenQuery
-from tests.core.world import QUESTION, WordRetriever, deps, run
+from core.systems.excerpts import EXCERPT
+from core.tasks import Reading, Rewrite, Verification, WrittenQuery
+from tests.core.world import QUESTION, WordRetriever, deps, passage, run
 
 
 def events(steps: list[Step], kind: type) -> list[Any]:
@@ -222,3 +223,89 @@ def test_the_written_query_follows_a_rewrite_and_names_its_parent() -> None:
     assert (third.query, third.transformation) == (rewritten.query, "keywords")
     assert third.parent == second.query
     assert (fourth.transformation, fourth.parent) == ("bridge", third.query)
+
+
+def test_what_is_flagged_stays_held_and_is_not_read_again() -> None:
+    flagged: list[str] = []
+    read: dict[str, list[set[str]]] = {"write_query": [], "answer": [], "verify": []}
+
+    def verify(request: Any) -> Verification:
+        read["verify"].append({p.id for p in request.passages})
+        named = tuple(p.id for p in request.passages[1:2]) if not flagged else ()
+        flagged.extend(named)
+        return Verification(support=0, conflict=0, uncertainty=1, gap=1, unhelpful=named)
+
+    def write(request: Any) -> WrittenQuery:
+        read["write_query"].append({p.id for p in request.passages})
+        return WrittenQuery(query="Whitby herring fish", rationale="more")
+
+    def answer(request: Any) -> Reading:
+        read["answer"].append({p.id for p in request.passages})
+        return Reading(answer="Low Tide")
+
+    steps = run(
+        world=deps({"verify": verify, "write_query": write, "answer": answer}),
+        profile="paper",
+        flip_threshold=0.0,
+        answer_threshold=1.0,
+        unhelpful_trigger="off",
+        top_k=2,
+        max_rounds=2,
+    )
+    assert flagged
+    assert len(read["verify"]) == 2
+    assert set(flagged) <= set(end(steps).evidence)
+    for shown in (*read["write_query"], *read["answer"], read["verify"][1]):
+        assert shown
+        assert not shown & set(flagged)
+
+
+def test_where_all_is_flagged_all_is_read() -> None:
+    shown: list[int] = []
+
+    def verify(request: Any) -> Verification:
+        ids = tuple(p.id for p in request.passages)
+        return Verification(support=0, conflict=0, uncertainty=1, gap=1, unhelpful=ids)
+
+    def answer(request: Any) -> Reading:
+        shown.append(len(request.passages))
+        return Reading(answer="Low Tide")
+
+    steps = run(
+        world=deps({"verify": verify, "answer": answer}),
+        profile="paper",
+        answer_threshold=0.0,
+        unhelpful_trigger="off",
+    )
+    assert shown == [len(end(steps).evidence)]
+
+
+def test_measuring_and_rewording_read_excerpts_while_the_reader_reads_whole_passages() -> None:
+    body = "Ada Bell is the drummer of Kestrel Records. " + "She went on. " * 200
+    long = passage("Ada Bell", body)
+    lengths: dict[str, int] = {}
+
+    def noted(name: str, reply: Any) -> Any:
+        def say(request: Any) -> Any:
+            lengths[name] = max(len(p.text) for p in request.passages)
+            return reply
+
+        return say
+
+    bad = Verification(support=0, conflict=1, uncertainty=1, gap=1)
+    again = Rewrite(query="drummer band", transformation="key words", rationale="x")
+    script = {
+        "verify": noted("verify", bad),
+        "rewrite": noted("rewrite", again),
+        "answer": noted("answer", Reading(answer="Low Tide")),
+    }
+    run(
+        world=deps(script, retriever=WordRetriever((long,))),
+        profile="paper",
+        conflict_threshold=1.0,
+        reliability_threshold=1.0,
+        abstain_threshold=0.0,
+    )
+    assert lengths["verify"] <= EXCERPT
+    assert lengths["rewrite"] <= EXCERPT
+    assert lengths["answer"] == len(body)
