@@ -6,6 +6,7 @@ p_flip is logistic over rounds, novelty and sufficiency; its target is that answ
 and right after one more retrieval. Both are five-fold cross-fitted by question: each fifth is
 predicted by a model whose penalty was chosen by Brier score on the next fifth, fitted on all four.
 The stored coefficients are fitted on all questions, with the penalty that was best on average.
+In a fit the question files weigh equally, however many states each brings.
 """
 
 from __future__ import annotations
@@ -52,12 +53,14 @@ SPLIT = f"{FOLDS}-fold cross-fitted by question, fold = sha256({SALT!r} + id) mo
 
 
 class Sample(NamedTuple):
-    """States as arrays: features (states, d), outcomes (states,), the question of each."""
+    """States as arrays: features (states, d), outcomes (states,), the question of each, and how
+    much each state weighs in a fit (all the same where empty)."""
 
     names: tuple[str, ...]
     features: Floats
     outcomes: npt.NDArray[np.bool_]
     questions: tuple[str, ...]
+    weights: Floats = np.empty(0)
 
 
 class Calibration(Frozen):
@@ -115,7 +118,8 @@ def calibrate(
     Raises:
         BadInput: no probe runs, fewer than five questions, or states of one outcome only.
     """
-    data = sample(states(evaluations), target)
+    parts = [sample(states([e]), target) for e in evaluations]
+    data = together(parts)
     questions = len(set(data.questions))
     if questions < FOLDS or data.outcomes.all() or not data.outcomes.any():
         given = f"{counted(questions, 'question')} with {counted(len(data.outcomes), 'state')}"
@@ -124,7 +128,7 @@ def calibrate(
             "outcomes; evaluate more questions."
         )
     predicted, penalty = cross_fit(data)
-    model = _fitted(data.features, data.outcomes, penalty)
+    model = _fitted(data, np.ones(len(data.outcomes), dtype=bool), penalty)
     coefficients = dict(zip(data.names, map(float, model.coef_[0]), strict=True))
     return Calibration(
         fit=Fit(
@@ -167,7 +171,7 @@ def cross_fit(data: Sample) -> tuple[Floats, float]:
         rest = ~held
         if held.any() and known and _both(data.outcomes[rest]):
             best = min(known, key=lambda c: (known[c], c))
-            model = _fitted(data.features[rest], data.outcomes[rest], best)
+            model = _fitted(data, rest, best)
             predicted[held] = model.predict_proba(data.features[held])[:, 1]
     means = {c: float(np.mean(s)) for c, s in scores.items()}
     return predicted, min(means, key=lambda c: (means[c], c)) if means else 1.0
@@ -178,17 +182,35 @@ def _tuned(
 ) -> float | None:
     if not tuning.any() or not _both(data.outcomes[training]):
         return None
-    model = _fitted(data.features[training], data.outcomes[training], penalty)
+    model = _fitted(data, training, penalty)
     p = model.predict_proba(data.features[tuning])[:, 1]
     return brier(p, data.outcomes[tuning])
 
 
-def _fitted(features: Floats, outcomes: npt.NDArray[np.bool_], penalty: float) -> Any:
+def together(parts: Sequence[Sample]) -> Sample:
+    """The states of several question files; the files weigh equally, however many states each
+    brings: a fit is for questions of every kind, not for the kind that has most of them."""
+    weights = [np.full(n, 1 / n) for part in parts if (n := len(part.outcomes))]
+    joined = np.concatenate([np.empty(0), *weights])
+    return Sample(
+        parts[0].names,
+        np.concatenate([part.features for part in parts]),
+        np.concatenate([part.outcomes for part in parts]),
+        tuple(question for part in parts for question in part.questions),
+        joined * len(joined) / joined.sum() if len(joined) else joined,
+    )
+
+
+def _fitted(data: Sample, used: npt.NDArray[np.bool_], penalty: float) -> Any:
     from sklearn.linear_model import LogisticRegression
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1):  # so few features gain nothing from threads, and lose on a busy core
-        return LogisticRegression(C=penalty, max_iter=2_000).fit(features, outcomes)
+        return LogisticRegression(C=penalty, max_iter=2_000).fit(
+            data.features[used],
+            data.outcomes[used],
+            sample_weight=data.weights[used] if len(data.weights) else None,
+        )
 
 
 def _both(outcomes: npt.NDArray[np.bool_]) -> bool:

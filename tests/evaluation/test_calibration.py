@@ -18,6 +18,7 @@ from core.evaluation.calibration import (
     into_profile,
     sample,
     states,
+    together,
 )
 from core.evaluation.runner import evaluate
 from core.evaluation.store import Evaluation
@@ -63,6 +64,20 @@ def test_a_questions_prediction_never_sees_its_own_outcomes() -> None:
     again, _ = cross_fit(flipped)
     assert np.array_equal(predicted[own], again[own])
     assert not np.array_equal(predicted[~own], again[~own])
+
+
+def test_question_files_weigh_equally_however_many_states_they_bring() -> None:
+    many, few = drawn(300), drawn(20, seed=1)
+    joined = together([many, few])
+    n = len(many.outcomes)
+    assert joined.weights[:n].sum() == pytest.approx(joined.weights[n:].sum())
+    assert joined.weights.mean() == pytest.approx(1.0)
+    assert joined.questions == (*many.questions, *few.questions)
+    assert np.array_equal(joined.features, np.concatenate([many.features, few.features]))
+    empty = few._replace(
+        features=few.features[:0], outcomes=few.outcomes[:0], questions=(), weights=np.empty(0)
+    )
+    assert together([many, empty]).weights == pytest.approx(np.ones(n))
 
 
 def test_an_interval_over_questions_is_wider_than_one_over_their_states() -> None:
