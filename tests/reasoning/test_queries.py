@@ -1,5 +1,6 @@
 import pytest
 
+from core.reasoning.extractive import queries
 from core.reasoning.extractive.case import Case
 from core.reasoning.extractive.features import build_scene
 from core.reasoning.extractive.queries import covers, rewrite, write_query
@@ -104,3 +105,11 @@ def test_any_question_gets_a_reply(question):
         held = case(*passages, question=question)
         assert write_query(held, ()).query is not None
         assert rewrite(held, ()).query is not None
+
+
+@pytest.mark.parametrize(("enough", "nothing_missing"), [(0.0, True), (1.1, False)])
+def test_a_query_is_not_reworded_where_support_is_high(monkeypatch, enough, nothing_missing):
+    monkeypatch.setattr(queries, "ENOUGH_SUPPORT", enough)
+    rewritten = rewrite(case(FILM, OTHER), (QUESTION,))
+    assert rewritten.nothing_missing is nothing_missing
+    assert bool(rewritten.query) is not nothing_missing
