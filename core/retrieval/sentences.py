@@ -61,6 +61,11 @@ _ABBREVIATIONS = frozenset(
         "u.k",
     ]
 )
+_ORDINAL = regex.compile(r"(?<!\p{N})\d{1,2}\.$")
+_MONTHS = regex.compile(
+    r"(?:Jänner|Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)\b"
+)
+"""After a number and a full stop, a German day: "am 12. Mai"."""
 _END = regex.compile(
     r"[.!?]+[\"'”’)\]]*(?=\s+|$)|[。！？]+[」』”）]*|\n\s*\n|\n(?=\s*(?:[-*#|]|\d+[.)]\s))"
 )
@@ -96,6 +101,8 @@ def _continues(text: str, start: int, end: int) -> bool:
     if not rest:
         return False
     if rest[0].islower():
+        return True
+    if _MONTHS.match(rest) and _ORDINAL.search(text, max(start, end - 4), end):
         return True
     last = _LAST_WORD.search(text, max(start, end - _LONGEST_ABBREVIATION), end)
     if last is None:

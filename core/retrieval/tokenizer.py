@@ -14,19 +14,22 @@ from typing import NamedTuple
 import regex
 import snowballstemmer
 
-TOKENIZER_VERSION = 1
+TOKENIZER_VERSION = 2
 """Raised when a release gives other terms, so that older indexes are made anew."""
 _CJK = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}ー"
 _PATTERN = regex.compile(
     rf"(?P<cjk>[{_CJK}]+)"
     r"|(?P<dotted>(?<!\p{L})(?:\p{L}\.){2,}(?:\p{L}(?!\p{L}))?)"
-    r"|(?P<code>\p{L}+-?\d[\p{L}\p{N}]*(?:[.\-]\d[\p{L}\p{N}]*)*)"
+    rf"|(?P<code>\p{{L}}+-?\d(?:(?![{_CJK}])[\p{{L}}\p{{N}}])*"
+    rf"(?:[.\-]\d(?:(?![{_CJK}])[\p{{L}}\p{{N}}])*)*)"
     r"|(?P<amp>\p{L}+(?:&\p{L}+)+)"
     r"|(?P<plus>(?<![\p{L}\p{N}])\p{L}(?:\+\+|\#))"
-    r"|(?P<number>\d+(?:[.,:]\d+)*(?:%|\p{L}+)?)"
+    rf"|(?P<number>\d+(?:[.,:]\d+)*(?:%|(?:(?![{_CJK}])\p{{L}})+)?)"
     rf"|(?P<word>(?:(?![{_CJK}])[\p{{L}}\p{{M}}])+(?:['’](?:(?![{_CJK}])[\p{{L}}\p{{M}}])+)*)"
 )
 _POSSESSIVE = regex.compile(r"['’]s\b", regex.IGNORECASE)
+_VOICED = "\u3099\u309a"
+"""Kana's marks of voice: another sound and another word, no accent."""
 _UNDECOMPOSED = str.maketrans(
     {"ł": "l", "ø": "o", "đ": "d", "ħ": "h", "ı": "i", "æ": "ae", "œ": "oe"}
 )
@@ -182,7 +185,7 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", text.casefold())
-    kept = "".join(c for c in decomposed if not unicodedata.combining(c))
+    kept = "".join(c for c in decomposed if c in _VOICED or not unicodedata.combining(c))
     return unicodedata.normalize("NFKC", kept).translate(_UNDECOMPOSED)
 
 

@@ -26,6 +26,8 @@ from core.reasoning.extractive.features import Scene, build_scene
 from core.reasoning.extractive.question import analyse
 from core.reasoning.extractive.rules import Ruling, lacks_operand, rule
 from core.reasoning.extractive.scoring import Hop, Pool
+from core.reasoning.extractive.tongues import reading as other
+from core.reasoning.extractive.tongues.asked import Asked, asked_of
 from core.retrieval.tokenizer import STOP_WORDS, tokenize
 from core.tasks import AnswerRequest, Reading, Support
 from core.types import Passage
@@ -168,6 +170,9 @@ def _source(pool: Pool, i: int) -> Source:
 
 def read(scene: Scene, w: FloatArray | None = None) -> RankedAnswers:
     """The ranked answers of a scene. Deterministic; never raises for any text."""
+    asked = asked_of(scene.question)
+    if asked is not None:
+        return _abroad(scene, asked)
     analysis = analyse(scene.question)
     if analysis.form == "span":
         scene.view.encode([scene.question, *sub_questions(scene.question, scene.view)[:1]])
@@ -180,6 +185,27 @@ def read(scene: Scene, w: FloatArray | None = None) -> RankedAnswers:
     pool, hops = pool_of(scene, w)
     filled = frozenset(pool.hop.answers[-1:]) if pool.hop else frozenset[str]()
     return rank(pool, w, hops, excluded=filled)[0]
+
+
+def _abroad(scene: Scene, asked: Asked) -> RankedAnswers:
+    """The answers to a question in another language than English."""
+    found = other.read(scene, asked)[:CANDIDATES_KEPT]
+    if not found:
+        return RankedAnswers()
+    e = np.exp((np.array([f.score for f in found]) - found[0].score) / other.TEMPERATURE)
+    sure = other.UNSURE if found[0].whole else other.MOST_SURE
+    p = (sure * e / e.sum()).tolist()
+    answers = []
+    for f, mass in zip(found, p, strict=True):
+        text = f.said or scene.passages[f.passage].text[f.start : f.end]
+        answers.append(RankedAnswer(text, mass, (Source(f.passage, f.start, f.end),)))
+    return RankedAnswers(
+        answers=tuple(answers),
+        best=answers[0],
+        p1=answers[0].probability,
+        entropy=max(0.0, -sum(m * math.log(m) for m in (*p, 1.0 - sure) if m > 0)),
+        rule=asked.form if asked.form != "span" else None,
+    )
 
 
 def ruled(ruling: Ruling) -> RankedAnswers:
