@@ -1,6 +1,6 @@
 """Home: what this is, ask a question, go on with a recent run."""
 
-from components import frame, guard
+from components import frame, guard, waiting
 
 frame.head(
     "app.py",
@@ -12,8 +12,10 @@ frame.head(
 
 def body() -> None:
     """The page below its heading; heavier imports come only now."""
-    from components import home, workspace
+    with waiting.until(waiting.ASK, "home", once="home"):
+        from components import home, workspace
 
+        workspace.bench()
     home.draw()
     workspace.warm()
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from components import session
+from components import session, waiting
 from components.markup import chip, icon, mono, number
 from components.notices import empty, error
 from components.palette import BLUE, Sign
@@ -77,7 +77,9 @@ def draw(index: Index) -> None:
         empty("search", "Nothing searched yet", "Type words above to see what each channel finds.")
         return
     try:
-        hits = index.retriever().search(query, int(k), channel, Access())
+        with waiting.until(waiting.HITS, "search"):
+            hits = index.retriever().search(query, int(k), channel, Access())
+            places = channel_places(index, query) if channel == "fused" and hits else {}
     except RagError as problem:
         error(problem.message)
         return
@@ -85,7 +87,6 @@ def draw(index: Index) -> None:
         empty("search_off", "Nothing found", "No term of the query occurs; try the dense channel.")
         return
     frequencies = index.lexical.frequencies()
-    places = channel_places(index, query) if channel == "fused" else {}
     for hit in hits:
         _hit(hit, query, channel, index, frequencies, places)
 

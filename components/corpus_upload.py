@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 import streamlit as st
 
-from components import paging, session
+from components import paging, session, waiting
 from components.jobs import jobs
 from components.markup import chip, facts, mono, table
 from components.notices import empty, error
@@ -62,7 +62,7 @@ class Preview:
     passages: dict[str, list[Passage]]
 
 
-@st.cache_data(show_spinner="Reading the files", max_entries=6)
+@st.cache_data(show_spinner=False, max_entries=6)
 def preview(files: tuple[tuple[str, bytes], ...]) -> Preview:
     """Read uploaded files as the index would, in a folder that is thrown away.
 
@@ -141,7 +141,8 @@ def draw(library: Library, corpora: Sequence[CorpusSummary], opened: CorpusSumma
         return
     given = tuple((file.name, file.getvalue()) for file in files)
     try:
-        seen = preview(given)
+        with waiting.until(waiting.DOCUMENTS, "preview"):
+            seen = preview(given)
     except BadInput as problem:
         error(problem.message)
         return

@@ -13,6 +13,7 @@ from components import (
     runs_exchange,
     session,
     tam_explorer,
+    waiting,
 )
 from components.composer import ask_about, corpus_label
 from components.frame import HOME
@@ -69,7 +70,8 @@ def draw(library: Library, journal: Journal) -> None:
     if view == "add":
         corpus_upload.draw(library, corpora, chosen)
         return
-    index = corpus_browse.opened(library, chosen.name)
+    with waiting.until(waiting.HITS if view == "search" else waiting.DOCUMENTS, "open"):
+        index = corpus_browse.opened(library, chosen.name)
     if index is None:
         empty("pending", "Not indexed yet", "Press Index to read and embed its documents.")
     elif view == "search":

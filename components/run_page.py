@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import composer, launch, run_view, session, settings_panel, warm
+from components import composer, launch, run_view, session, settings_panel, waiting, warm
 from components.frame import RUN
 from components.jobs import phase_text
 from components.markup import chip
 from components.notices import empty, error
 from components.palette import TERMINALS
+from components.run_store import store
 from components.safe import isolated, shorten, visible
 from components.workspace import bench
 from core import registry
@@ -41,6 +42,8 @@ def draw() -> None:
         session.show(**{session.P_RUN: run_id})
     try:
         work.journal.run(run_id)
+        with waiting.until(waiting.RUN, "steps", once=run_id):
+            store().steps(work.journal, run_id)
     except BadInput:
         error(
             f"There is no run {visible(shorten(run_id, 40))} here: it belongs to another workspace "
@@ -106,23 +109,29 @@ def _preparing(preparing: launch.Launch) -> None:
     """Before the first step: what is being prepared, and how long it may take."""
     if preparing.done.is_set() and not preparing.problem:
         st.rerun()
-    st.html(f'<div class="ri-question" dir="auto">{isolated(preparing.question)}</div>')
+    left, right = st.columns([2, 1], gap="medium")
+    byline = "" if preparing.progress else "The first run after a start takes a few seconds longer."
+    sign = "" if preparing.problem else chip(TERMINALS["running"], preparing.what, strong=True)
+    left.html(
+        f'<div class="ri-question" dir="auto">{isolated(preparing.question)}</div>'
+        f'<div class="ri-outcome">{sign}</div><div class="ri-byline">{byline if sign else ""}</div>'
+    )
     if preparing.problem:
         error(preparing.problem)
         st.page_link(RUN, label="Ask again", icon=":material/replay:", query_params=session.link())
         return
-    st.html(chip(TERMINALS["running"], preparing.what, strong=True))
+    with right, st.container(horizontal=True, horizontal_alignment="right"):
+        st.button(
+            "Stopping" if preparing.stopping else "Stop run",
+            icon=":material/stop:",
+            key="prepare_stop",
+            type="primary",
+            shortcut="Alt+S",
+            disabled=preparing.stopping,
+            on_click=launch.stop,
+            args=(preparing.key,),
+        )
     if preparing.progress is not None:
         share, text = phase_text(preparing.progress)
         st.progress(share, text=text)
-    else:
-        st.caption("The first run after a start takes a few seconds longer.")
-    st.button(
-        "Stopping" if preparing.stopping else "Stop run",
-        icon=":material/stop:",
-        key="prepare_stop",
-        shortcut="Alt+S",
-        disabled=preparing.stopping,
-        on_click=launch.stop,
-        args=(preparing.key,),
-    )
+    waiting.draw(waiting.BELOW_HEAD, "prepare")

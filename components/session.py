@@ -33,7 +33,7 @@ FORAGE, CYCLES = "run_forage", "run_cycles"
 TAM_WHOLE, TAM_PAGE, MEMORY_PAGE = "run_tam_whole", "page_tam", "page_memory"
 EVERY_STEP, ADVANCED, RUN_NOTICE = "run_every_step", "settings_advanced", "run_notice"
 OPENED = "run_opened"
-DRAWS, DRAWN = "draws", "run_drawn"
+DRAWS, DRAWN, WAITED = "draws", "run_drawn", "waited"
 SETTINGS_OF, BASE = "settings_of", "settings_base"
 # The list of runs.
 RUNS_PAGE, RUNS_TEXT, RUNS_SYSTEM, RUNS_OUTCOME, RUNS_LABEL, RUNS_DELETED = (

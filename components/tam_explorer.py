@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from components import memory_panel, paging, session, tam_graph
+from components import memory_panel, paging, session, tam_graph, waiting
 from components.answer import open_source
 from components.jobs import Job, graph_jobs, under_way
 from components.markup import chip, facts, mono
@@ -182,7 +182,8 @@ def _picture(names: Names, kinds: dict[str, str]) -> None:
         label_visibility="collapsed",
     )
     selected = str(session.get(session.TAM_NODE) or "")
-    drawing, left_out = picture_of(names, selected=selected, down_to=str(down_to))
+    with waiting.until(waiting.PICTURE, "tam"):
+        drawing, left_out = picture_of(names, selected=selected, down_to=str(down_to))
     where = (
         f" The node shown below is {names.label(selected, kinds[selected])}."
         if (selected in kinds)

@@ -1,6 +1,6 @@
 """Runs: the journal of this workspace."""
 
-from components import frame, guard
+from components import frame, guard, waiting
 
 frame.head(
     "pages/2_Runs.py",
@@ -10,9 +10,10 @@ frame.head(
 
 def body() -> None:
     """The page below its heading; heavier imports come only now."""
-    from components import runs_exchange, runs_list, workspace
+    with waiting.until(waiting.LIST, "runs", once="runs"):
+        from components import runs_exchange, runs_list, workspace
 
-    work = workspace.bench()
+        work = workspace.bench()
     runs_list.undo(work.journal)
     runs_list.said()
     runs_exchange.draw(work.journal)

@@ -1,6 +1,6 @@
 """Corpus: the documents that questions are asked over."""
 
-from components import frame, guard
+from components import frame, guard, waiting
 
 frame.head(
     "pages/3_Corpus.py",
@@ -10,9 +10,10 @@ frame.head(
 
 def body() -> None:
     """The page below its heading; heavier imports come only now."""
-    from components import corpus_view, workspace
+    with waiting.until(waiting.CORPUS, "corpus", once="corpus"):
+        from components import corpus_view, workspace
 
-    work = workspace.bench()
+        work = workspace.bench()
     corpus_view.draw(work.library, work.journal)
     workspace.warm()
 

@@ -51,13 +51,15 @@ class Site:
         """The same server as another newcomer sees it."""
         return Site(self.base, self.data)
 
-    def hold(self) -> None:
-        """Let every call of the reasoner wait."""
-        (self.data / f"hold-{self.workspace}").touch()
+    def hold(self, what: str = "") -> None:
+        """Let every call of the reasoner wait; else ``bench-``, ``open-`` or ``embed-``: what
+        opens the workspace, what opens a corpus, the embedder."""
+        (self.data / f"hold-{what}{self.workspace}").touch()
 
-    def release(self) -> None:
-        """Let them go on."""
-        (self.data / f"hold-{self.workspace}").unlink(missing_ok=True)
+    def release(self, what: str = "*") -> None:
+        """Let it go on, and all of them if nothing is named."""
+        for held in self.data.glob(f"hold-{what}{self.workspace}"):
+            held.unlink(missing_ok=True)
 
     def keep(self, steps: list[Step]) -> str:
         """Put a recorded run into the workspace's journal."""
