@@ -37,10 +37,10 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class Launch:
-    """A run that is being prepared. ``problem`` says in one sentence why it could not start;
-    ``run_id`` is where it is once ``done`` (a fork has an id of its own)."""
+    """A run that is being prepared, and will be in the journal under ``run_id`` once ``done``;
+    ``problem`` says in one sentence why it could not start."""
 
-    key: str
+    run_id: str
     workspace: str
     corpus: str
     question: str
@@ -48,7 +48,6 @@ class Launch:
     progress: Progress | None = None
     problem: str = ""
     stopping: bool = False
-    run_id: str = ""
     done: threading.Event = field(default_factory=threading.Event)
 
 
@@ -98,7 +97,9 @@ class Launcher:
         launch = Launch(new_run_id(), bench.workspace, record.corpus.id, record.question)
 
         def go(deps: Deps) -> str:
-            return self.pool.fork(steps, at, deps, bench.journal, settings=settings)
+            return self.pool.fork(
+                steps, at, deps, bench.journal, settings=settings, run_id=launch.run_id
+            )
 
         return self._go(bench, launch, reader, go)
 
@@ -112,35 +113,35 @@ class Launcher:
             lambda deps: self.pool.resume(record.run_id, deps, bench.journal),
         )
 
-    def get(self, workspace: str, key: str) -> Launch | None:
+    def get(self, workspace: str, run_id: str) -> Launch | None:
         """A run that this process is preparing or could not start."""
-        launch = self._launches.get(key)
+        launch = self._launches.get(run_id)
         return launch if launch is not None and launch.workspace == workspace else None
 
-    def forget(self, key: str) -> None:
+    def forget(self, run_id: str) -> None:
         """Drop what is known of a preparation that is over."""
         with self._lock:
-            self._launches.pop(key, None)
+            self._launches.pop(run_id, None)
 
-    def stop(self, key: str) -> None:
+    def stop(self, run_id: str) -> None:
         """Stop a run, or its preparation."""
-        launch = self._launches.get(key)
+        launch = self._launches.get(run_id)
         if launch is not None:
             launch.stopping = True
-        self.pool.cancel(key)
+        self.pool.cancel(run_id)
 
     def _go(
         self, bench: Workbench, launch: Launch, reader: Reader, go: Callable[[Deps], str]
     ) -> str:
         with self._lock:
-            self._launches[launch.key] = launch
+            self._launches[launch.run_id] = launch
             while len(self._launches) > KEPT:
                 self._launches.popitem(last=False)
         thread = threading.Thread(
             target=self._prepare, args=(bench, launch, reader, go), name="prepare run", daemon=True
         )
         thread.start()
-        return launch.key
+        return launch.run_id
 
     def _prepare(
         self, bench: Workbench, launch: Launch, reader: Reader, go: Callable[[Deps], str]
@@ -155,7 +156,7 @@ class Launcher:
             bench.embedder.load()
             if launch.stopping:
                 raise RunCancelled("Stopped before the run began.")
-            launch.run_id = go(deps)
+            go(deps)
         except RagError as problem:
             launch.problem = problem.message
         except Exception as problem:
@@ -224,5 +225,5 @@ def _same(record: RunRecord) -> Reader:
     return Reader() if record.model is None else reader(record.model)
 
 
-def _open(key: str) -> None:
-    session.show(**{session.P_RUN: key, session.P_STEP: None, session.P_SET: None})
+def _open(run_id: str) -> None:
+    session.show(**{session.P_RUN: run_id, session.P_STEP: None, session.P_SET: None})

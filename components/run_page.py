@@ -37,9 +37,7 @@ def draw() -> None:
             st.fragment(_preparing, run_every=None if preparing.problem else EVERY)(preparing)
             return
         launch.launcher().forget(run_id)
-        run_id = preparing.run_id
         launch.launcher().pool.wait(run_id, AT_ONCE)
-        session.show(**{session.P_RUN: run_id})
     try:
         work.journal.run(run_id)
         with waiting.until(waiting.RUN, "steps", once=run_id):
@@ -129,7 +127,7 @@ def _preparing(preparing: launch.Launch) -> None:
             shortcut="Alt+S",
             disabled=preparing.stopping,
             on_click=launch.stop,
-            args=(preparing.key,),
+            args=(preparing.run_id,),
         )
     if preparing.progress is not None:
         share, text = phase_text(preparing.progress)

@@ -65,6 +65,7 @@ class RunPool:
         *,
         settings: SystemSettings | None = None,
         chosen_faults: tuple[Fault, ...] = (),
+        run_id: str | None = None,
     ) -> str:
         """Begin a fork (``rerun.fork``); the new run's id, when its past is in the journal.
 
@@ -72,7 +73,7 @@ class RunPool:
             BadInput: it cannot be forked there, or too many runs are going.
             PlaybackDiverged: the past does not repeat; there is no new run.
         """
-        run_id = runs.new_run_id()
+        new = run_id or runs.new_run_id()
 
         def forked(cancelled: Cancelled) -> Iterator[Step]:
             return rerun.fork(
@@ -81,12 +82,12 @@ class RunPool:
                 deps,
                 journal,
                 settings=settings,
-                run_id=run_id,
+                run_id=new,
                 chosen_faults=chosen_faults,
                 cancelled=cancelled,
             )
 
-        return self._begin(run_id, journal, forked)
+        return self._begin(new, journal, forked)
 
     def resume(self, run_id: str, deps: Deps, journal: Journal) -> str:
         """Go on with an interrupted run (``rerun.resume``), when its first new step is kept.

@@ -52,14 +52,14 @@ CASES: dict[int, tuple[str, tuple[str, ...]]] = {
     32: (
         "a graph of many nodes takes minutes to settle",
         (
-            "app/test_staterag_views.py::test_three_thousand_nodes_are_written_in_time_and_more_are_counted",
-            "app/test_staterag_views.py::test_the_same_graph_is_the_same_picture",
+            "app/test_tam_pictures.py::test_three_thousand_nodes_are_written_in_time_and_more_are_counted",
+            "app/test_tam_pictures.py::test_the_same_graph_is_the_same_picture",
         ),
     ),
     33: (
         "labels of any script, or with markup, in the graph",
         (
-            "app/test_staterag_views.py::test_no_label_can_leave_its_place_in_the_picture",
+            "app/test_tam_pictures.py::test_no_label_can_leave_its_place_in_the_picture",
             "app/test_components.py::test_hostile_titles_stay_text_on_the_timeline",
         ),
     ),
@@ -108,7 +108,7 @@ CASES: dict[int, tuple[str, tuple[str, ...]]] = {
         "two runs of one seed give different pictures",
         (
             "app/test_components.py::test_two_runs_of_one_seed_are_the_same_pictures",
-            "app/test_staterag_views.py::test_the_same_graph_is_the_same_picture",
+            "app/test_tam_pictures.py::test_the_same_graph_is_the_same_picture",
         ),
     ),
 }

@@ -21,10 +21,10 @@ def _recorded(bench: FakeBench, system: str = "beliefrag") -> list[Step]:
     return list(execute(spec, bench.deps("film_night"), Kept()))
 
 
-def _wait(key: str) -> launch.Launch:
+def _wait(run_id: str) -> launch.Launch:
     """Until a started run is over; the page forgets a preparation once it has seen its run."""
-    started = launch.launcher()._launches.get(key) or launch.Launch(key, "", "", "", run_id=key)
-    if started.key in launch.launcher()._launches:
+    started = launch.launcher()._launches.get(run_id) or launch.Launch(run_id, "", "", "")
+    if started.run_id in launch.launcher()._launches:
         assert started.done.wait(60)
     launch.launcher().pool.wait(started.run_id, 60)
     return started

@@ -15,9 +15,9 @@ pytestmark = pytest.mark.browser
 def _opened(tab: Page, site: Site, before: str, origin: str) -> str:
     """The id of the run that took the place of another, once all of it is on the page."""
     expect(tab).not_to_have_url(re.compile(f"run={before}"))
-    over(tab)
     new = str(tab.evaluate("new URL(location).searchParams.get('run')"))
     expect(tab.locator(".ri-byline code")).to_have_text(new)
+    over(tab)
     tab.get_by_text("Every step").click()
     with site.journal() as journal:
         kept = [s.seq for s in journal.steps(new)]

@@ -137,7 +137,7 @@ EXPECTED: dict[str, dict[str, Row]] = {
             "retriever": "answered",
         },
         "verifier-error": {"verifier": "incomplete"},
-        "always-irrelevant": {"verifier": "answered"},
+        "always-irrelevant": {"verifier": "abstained"},
         "repeated-rewrite": {},
         "budget-exhausted": {EVERYWHERE: "budget_exhausted"},
     },
