@@ -244,13 +244,14 @@ def history(
                 )
             )
         for threshold in thresholds.get(name, ()):
-            _line(figure, threshold.value, look.colour, f"{look.glyph} {threshold.recorded}")
+            where = f"{look.glyph} {_SIGNS[threshold.op]} {threshold.value:.2f}"
+            _line(figure, threshold.value, look.colour, where)
             if threshold.now is not None:
                 _line(figure, threshold.now, GHOST, f"{look.glyph} now {threshold.now:.2f}")
     figure.add_vline(cursor, line={"color": NEUTRAL, "width": 1.5})
     figure.update_layout(
         height=226,
-        margin={"l": 34, "r": 8, "t": 8, "b": 30},
+        margin={"l": 34, "r": 62, "t": 8, "b": 30},
         legend={"orientation": "h", "y": -0.2, "x": 0, "font": {"size": 12}},
         yaxis={
             "range": [-0.03, 1.03],
@@ -283,8 +284,8 @@ def _line(figure: go.Figure, value: float, colour: str, words: str) -> None:
         value,
         line={"color": colour, "dash": "2px,3px", "width": 1},
         opacity=0.9,
-        annotation={"text": words, "font": {"size": 10}, "yshift": -2},
-        annotation_position="top left",
+        annotation={"text": words, "font": {"size": 10}},
+        annotation_position="right",
     )
 
 

@@ -154,6 +154,10 @@ def health(summary: CorpusSummary, index: Index) -> None:
                 ]
             )
         )
+        st.caption(
+            "A score is calibrated as sigmoid((score - location) / scale): 0.5 is a typical good "
+            "match in its channel."
+        )
     _values(summary)
     verdicts = [
         Judged(v.file, v.file, v.status, v.reason, v.documents)
@@ -175,7 +179,7 @@ def _values(summary: CorpusSummary) -> None:
         ("source tiers", summary.source_tiers),
         ("tenants", summary.tenants),
         ("jurisdictions", summary.jurisdictions),
-        ("dates", summary.dates or ()),
+        ("dates", (" to ".join(summary.dates),) if summary.dates else ()),
     ]
     st.html(facts((name, " · ".join(esc(v) for v in values) or "–") for name, values in pairs))
 

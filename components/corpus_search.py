@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from components import session, waiting
-from components.markup import chip, icon, mono, number
+from components.markup import TIPS, chip, icon, mono, number
 from components.notices import empty, error
 from components.palette import BLUE, Sign
 from components.safe import esc, isolated, marked
@@ -123,12 +123,15 @@ def _hit(
     found = hit.passage
     both = matches(query, f"{found.title}\n{found.text}", frequencies, index.manifest.passages)
     scores = [
-        ("score", number(hit.score, 4)),
-        ("calibrated", number(hit.calibrated)),
-        ("BM25", number(hit.lexical, 2)),
-        ("cosine", number(hit.dense)),
+        ("score", "Score", number(hit.score, 4)),
+        ("calibrated", "Calibrated", number(hit.calibrated)),
+        ("BM25", "BM25", number(hit.lexical, 2)),
+        ("cosine", "Dense", number(hit.dense)),
     ]
-    line = "".join(f"<span>{esc(name)} <b>{value}</b></span>" for name, value in scores)
+    line = "".join(
+        f'<span><abbr title="{esc(TIPS[tip])}">{esc(name)}</abbr> <b>{value}</b></span>'
+        for name, tip, value in scores
+    )
     if found.id in places:
         line += f"<span>{esc(fused_as(places[found.id]))}</span>"
     st.html(

@@ -44,8 +44,9 @@ def draw() -> None:
             store().steps(work.journal, run_id)
     except BadInput:
         error(
-            f"There is no run {visible(shorten(run_id, 40))} here: it belongs to another workspace "
-            "or was deleted for good. The Runs page lists those that are here; or ask anew below."
+            f"There is no run “{visible(shorten(run_id, 40))}” here: it belongs to another "
+            "workspace or was deleted for good. The Runs page lists those that are here; or ask "
+            "anew below."
         )
         _new(work)
         return

@@ -101,14 +101,15 @@ def _head(library: Library, corpus: str, kinds: dict[str, str], edges: int, dige
         f'<div class="ri-outcome">{tam_graph.kinds_legend(counts)}'
         f'<span class="ri-dim ri-tabular">{plural(edges, "edge")}</span>{mono(digest)}</div>'
     )
-    action.button(
-        "Build again",
-        icon=":material/sync:",
-        key="tam_build",
-        on_click=graph_jobs().start,
-        args=(library, corpus, True),
-        help="The same passages give the same graph; this forgets what is stored.",
-    )
+    with action, st.container(horizontal=True, horizontal_alignment="right"):
+        st.button(
+            "Build again",
+            icon=":material/sync:",
+            key="tam_build",
+            on_click=graph_jobs().start,
+            args=(library, corpus, True),
+            help="The same passages give the same graph; this forgets what is stored.",
+        )
 
 
 def _find(kinds: dict[str, str], names: Names) -> None:
@@ -163,12 +164,13 @@ def _rows(nodes: Sequence[str], kinds: dict[str, str], names: Names, key: str) -
             f"<b>{isolated(shorten(names.label(node, kind), 60))}</b>"
             f'<div class="ri-dim">{isolated(shorten(texts.get(node, ""), 110))}</div></div>'
         )
-        action.button(
-            "Show",
-            key=f"tam_show:{key}:{node}",
-            on_click=session.put,
-            args=(session.TAM_NODE, node),
-        )
+        with action, st.container(horizontal=True, horizontal_alignment="right"):
+            st.button(
+                "Show",
+                key=f"tam_show:{key}:{node}",
+                on_click=session.put,
+                args=(session.TAM_NODE, node),
+            )
 
 
 def _picture(names: Names, kinds: dict[str, str]) -> None:
