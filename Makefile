@@ -13,7 +13,7 @@ app: $(VENV)/.installed
 	$(BIN)/python -m streamlit run app.py --server.port $(PORT)
 
 test: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

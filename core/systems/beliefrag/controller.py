@@ -43,6 +43,9 @@ _ENDS: dict[str, Terminal] = {
 }
 VERIFIER_WINDOW = 8
 """The verifier sees at most this many passages (specification, Diagnostics)."""
+EXCERPT = 700
+"""Most characters it sees of each: three sentences that are rarely cut, since a value that is
+changed at the end of a sentence must still be seen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +233,7 @@ def measure(deps: Deps, state: State, settings: BeliefRAGSettings) -> Stage[Stat
 def excerpts(state: State) -> tuple[Passage, ...]:
     """What is measured and reworded from: the helpful passages, distilled to what bears on the
     question. Measuring is to cost less than the reading that it may save."""
-    return tuple(distil(p, state.question) for p in state.helpful.window(VERIFIER_WINDOW))
+    return tuple(distil(p, state.question, EXCERPT) for p in state.helpful.window(VERIFIER_WINDOW))
 
 
 @stage("retrieve")
