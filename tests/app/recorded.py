@@ -130,7 +130,7 @@ class Judge:
         if isinstance(request, VerifyRequest):
             verdict = self.verdicts[min(self._asked, len(self.verdicts) - 1)]
             self._asked += 1
-            if self._asked == 1 and OTHER in request.passages:
+            if self._asked == 1 and any(p.id == OTHER.id for p in request.passages):
                 verdict = verdict.model_copy(update={"unhelpful": (OTHER.id,)})
             return Performed(verdict)
         if isinstance(request, AnswerRequest):
