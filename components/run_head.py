@@ -19,7 +19,7 @@ from core.settings import SystemSettings
 
 REUSED = Sign(GREY, "history", "reused memory")
 LONG = 90
-"""Characters from which an answer is set as text rather than as a headline."""
+"""Characters from which an answer is set as two lines of text rather than as a headline."""
 
 
 def draw(
@@ -81,8 +81,12 @@ def _words(record: RunRecord, steps: Sequence[Step]) -> str:
     ended = last.event if isinstance(last.event, RunFinished) else None
     parts = [chip(TERMINALS[state], strong=True)]
     if ended and ended.answer:
-        long = " ri-long" if len(ended.answer) > LONG else ""
-        parts.append(f'<span class="ri-answer{long}" dir="auto">{isolated(ended.answer)}</span>')
+        words = isolated(ended.answer)
+        if len(ended.answer) > LONG:
+            tip = esc(f"{ended.answer}\n\nThe Answer view shows it whole.")
+            parts.append(f'<span class="ri-answer ri-long" dir="auto" title="{tip}">{words}</span>')
+        else:
+            parts.append(f'<span class="ri-answer" dir="auto">{words}</span>')
         parts.append(
             chip(PASSED, "found in the sources")
             if ended.grounded
