@@ -233,6 +233,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--reranker", default="", help="a cross-encoder for ragx-rerank")
     parser.add_argument("--limit", type=int, default=None, help="only the first N questions")
     chosen = parser.parse_args(arguments)
+    if unknown := set(chosen.sets.split(",")) - set(SETS):
+        parser.error(f"--sets: there is no {', '.join(sorted(unknown))}; there are {', '.join(SETS)}")
     if not DATA.is_dir():
         print("The development questions are not here (shared/data beside the project).")
         return 0
