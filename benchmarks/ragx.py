@@ -234,7 +234,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--limit", type=int, default=None, help="only the first N questions")
     chosen = parser.parse_args(arguments)
     if unknown := set(chosen.sets.split(",")) - set(SETS):
-        parser.error(f"--sets: there is no {', '.join(sorted(unknown))}; there are {', '.join(SETS)}")
+        parser.error(f"--sets takes {', '.join(SETS)}, not {', '.join(sorted(unknown))}")
     if not DATA.is_dir():
         print("The development questions are not here (shared/data beside the project).")
         return 0
