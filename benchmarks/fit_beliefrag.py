@@ -27,7 +27,7 @@ from core.evaluation.store import Evaluation
 from core.evaluation.sweep import parse_range, sweep
 from core.systems.beliefrag import profiles
 
-BUNDLED = Path(profiles.__file__).parent / "fitted" / "extractive.json"
+BUNDLED = Path(profiles.__file__).parent / "fitted" / f"{profiles.NEWEST}.json"
 RANGE = "answer_threshold=0.3:0.8:0.05"
 
 

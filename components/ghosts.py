@@ -111,20 +111,19 @@ def _needs_a_run(kind: type[SystemSettings], names: Sequence[str]) -> list[str]:
 
 def _readings(steps: Sequence[Step], settings: SystemSettings) -> dict[int, Reading]:
     """The belief after each recorded observation, by BeliefRAG's own functions."""
-    from core.systems.beliefrag.belief import Observation, assess
+    from core.systems.beliefrag.belief import assess
+    from core.systems.beliefrag.decide import BeliefInputs
     from core.systems.beliefrag.settings import BeliefRAGSettings
 
     decided = [s.event for s in steps if isinstance(s.event, Decided)]
     if not isinstance(settings, BeliefRAGSettings) or not decided:
         return {}
-    last = decided[-1].inputs
-    raw = last["observations"]
-    assert isinstance(raw, list)
-    seen = [Observation.model_validate(o) for o in raw]
+    last = BeliefInputs.model_validate(decided[-1].inputs)
+    seen = last.observations
     updates = [s for s in steps if isinstance(s.event, BeliefUpdated)]
     found = {}
     for place, step in enumerate(updates[: len(seen)], 1):
-        now = assess(seen[:place], step.usage.rounds, str(last["reasoner"]), settings)
+        now = assess(seen[:place], step.usage.rounds, last.reasoner, last.fit, settings)
         values = now.belief.model_dump() | {"p_ans": now.p_ans, "p_flip": now.p_flip}
         found[step.seq] = Reading(step.seq, {n: values[n] for n in MEASURES})
     return found

@@ -30,6 +30,7 @@ from core.evaluation.store import Evaluation
 from core.narration import counted
 from core.systems.beliefrag.belief import SIGNALS
 from core.systems.beliefrag.profiles import (
+    NEWEST,
     Answerability,
     Fit,
     Profile,
@@ -269,7 +270,7 @@ def read_profile(path: Path) -> Profile:
     try:
         return Profile.model_validate_json(path.read_bytes())
     except FileNotFoundError:
-        return profile("extractive")
+        return profile(NEWEST)
     except (OSError, ValidationError) as error:
         raise BadInput(f"{path.name} is no profile ({error}); give another --out.") from None
 

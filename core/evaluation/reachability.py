@@ -71,7 +71,7 @@ def _conditions(event: Decided, settings: SystemSettings) -> dict[str, bool]:
     assert isinstance(settings, BeliefRAGSettings)
     if inputs.pending != "none":
         return {}
-    now = assess(inputs.observations, inputs.rounds, inputs.reasoner, settings)
+    now = assess(inputs.observations, inputs.rounds, inputs.reasoner, inputs.fit, settings)
     return evaluated | {
         "conflict": now.belief.conflict >= settings.conflict_threshold,
         "reliability": now.belief.reliability < settings.reliability_threshold,

@@ -93,7 +93,7 @@ def _state(
     assert isinstance(step.event, Decided)
     inputs = decision_inputs(step.event)
     assert isinstance(inputs, BeliefInputs)
-    now = assess(inputs.observations, inputs.rounds, inputs.reasoner, settings)
+    now = assess(inputs.observations, inputs.rounds, inputs.reasoner, inputs.fit, settings)
     return ProbedState(
         question_id=question.id,
         seq=step.seq,

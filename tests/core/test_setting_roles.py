@@ -19,7 +19,7 @@ from core import registry
 from core.decisions import Decision
 from core.replay import Watched
 from core.settings import Role, SystemSettings, extra, role_of
-from core.systems.beliefrag.profiles import Answerability, RetrievalValue, profile
+from core.systems.beliefrag.profiles import NEWEST, Answerability, RetrievalValue, profile
 from core.systems.beliefrag.settings import BeliefRAGSettings
 from core.systems.staterag.decide import AbstainInputs, SelectInputs
 from core.systems.staterag.settings import StateRAGSettings
@@ -45,7 +45,7 @@ SHOWN_ONLY = {
 LEDGER_ONLY = {("static", "token_budget")}
 """Static RAG takes its decisions before anything was spent; the budget is the ledger's to keep."""
 
-_MODELS = [(p.answerability, p.retrieval_value) for p in map(profile, ("paper", "extractive"))]
+_MODELS = [(p.answerability, p.retrieval_value) for p in map(profile, ("paper", NEWEST))]
 INERT = {("beliefrag", "profile")} if _MODELS[0] == _MODELS[1] else set()
 """As long as the bundled profiles hold the same numbers, it does not matter which is chosen."""
 

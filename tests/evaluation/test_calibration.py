@@ -23,7 +23,7 @@ from core.evaluation.calibration import (
 from core.evaluation.runner import evaluate
 from core.evaluation.store import Evaluation
 from core.systems.beliefrag.belief import SIGNALS, sigmoid
-from core.systems.beliefrag.profiles import Profile, profile
+from core.systems.beliefrag.profiles import NEWEST, Profile, profile
 from core.systems.beliefrag.settings import BeliefRAGSettings
 from tests.evaluation.small_world import ASKED, SmallWorld, question_file
 
@@ -124,7 +124,7 @@ def test_a_fit_becomes_a_profile_that_settings_take(probed: Evaluation, tmp_path
     out = tmp_path / "mine.json"
     fitted, calibration = fit_profile([probed.out], "answerability", out, "2026-01-02", 50)
     assert fitted.name == "mine"
-    assert fitted.retrieval_value == profile("extractive").retrieval_value
+    assert fitted.retrieval_value == profile(NEWEST).retrieval_value
     assert calibration.fit.questions == 12
     assert 0 < calibration.fit.base_rate < 1
     both, _ = fit_profile([probed.out], "retrieval-value", out, "2026-01-03", 50)

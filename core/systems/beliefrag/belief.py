@@ -14,7 +14,7 @@ from operator import attrgetter, mul
 from typing import NamedTuple
 
 from core.events import Belief, Term
-from core.systems.beliefrag.profiles import Answerability, RetrievalValue, resolve
+from core.systems.beliefrag.profiles import Answerability, FitName, RetrievalValue, resolve
 from core.systems.beliefrag.settings import WEIGHTED, BeliefRAGSettings
 from core.types import Count, Frozen, Unit
 
@@ -267,12 +267,16 @@ class Assessment(NamedTuple):
 
 
 def assess(
-    observations: Sequence[Observation], rounds: int, reasoner: str, settings: BeliefRAGSettings
+    observations: Sequence[Observation],
+    rounds: int,
+    reasoner: str,
+    fit: FitName,
+    settings: BeliefRAGSettings,
 ) -> Assessment:
     """Belief, answerability and retrieval value from the raw history."""
     levels, x = _fold(observations, settings)
     belief = Belief(**levels._asdict())
-    answer_model, value_model = resolve(settings, reasoner)
+    answer_model, value_model = resolve(settings, reasoner, fit)
     return Assessment(
         x=x,
         belief=belief,

@@ -21,7 +21,7 @@ from core.systems.beliefrag.belief import (
     update,
 )
 from core.systems.beliefrag.decide import ACT, BeliefInputs
-from core.systems.beliefrag.profiles import resolve
+from core.systems.beliefrag.profiles import NEWEST, resolve
 from core.systems.beliefrag.settings import BeliefRAGSettings
 from core.systems.evidence import NO_EVIDENCE, EvidenceSet, novelty, query_overlap
 from core.systems.excerpts import distil
@@ -150,6 +150,7 @@ def decision_inputs(deps: Deps, state: State, settings: BeliefRAGSettings) -> Be
     query_cost, verify_cost = _step_costs(deps, state, settings)
     return BeliefInputs(
         reasoner=deps.reasoner.name,
+        fit=NEWEST,
         observations=state.observations,
         rounds=usage.rounds,
         actions=usage.actions,
@@ -209,7 +210,7 @@ def measure(deps: Deps, state: State, settings: BeliefRAGSettings) -> Stage[Stat
     before, _ = believe(state.observations, settings)
     x = diagnostics(seen, settings)
     instantaneous, after, terms = update(before, x, settings)
-    answer_model, value_model = resolve(settings, deps.reasoner.name)
+    answer_model, value_model = resolve(settings, deps.reasoner.name, NEWEST)
     yield from emit(
         deps,
         DiagnosticsMeasured(**x.model_dump()),

@@ -6,6 +6,7 @@ from typing import Literal
 
 from core.decisions import Card, Decider, Decision, Undetermined, gate, register
 from core.systems.beliefrag.belief import Assessment, Observation, assess
+from core.systems.beliefrag.profiles import FIRST, FitName
 from core.systems.beliefrag.settings import BeliefRAGSettings
 from core.types import Count, Frozen, Gate
 
@@ -33,10 +34,12 @@ class BeliefInputs(Frozen):
 
     ``pending`` is the step that a started correction or rewrite still owes. ``tokens`` were
     spent so far; ``retrieve_tokens`` and ``correction_tokens`` are upper estimates of what
-    another retrieval, or a whole correction, would take with the answer after it.
+    another retrieval, or a whole correction, would take with the answer after it. ``fit`` is the
+    one in force then.
     """
 
     reasoner: str
+    fit: FitName = FIRST
     observations: tuple[Observation, ...]
     rounds: Count
     actions: Count
@@ -68,7 +71,7 @@ class _Gates:
 
 def decide(inputs: BeliefInputs, settings: BeliefRAGSettings) -> Decision | Undetermined:
     """Choose the next action; gates are listed in the order they were evaluated."""
-    now = assess(inputs.observations, inputs.rounds, inputs.reasoner, settings)
+    now = assess(inputs.observations, inputs.rounds, inputs.reasoner, inputs.fit, settings)
     gates = _Gates()
     if gates("correction_under_way", float(inputs.pending != "none"), "==", 1.0):
         if inputs.pending == "rewrite":

@@ -13,6 +13,12 @@ if TYPE_CHECKING:
     from core.systems.beliefrag.settings import BeliefRAGSettings
 
 
+FitName = Literal["extractive-1", "extractive-2"]
+FIRST: FitName = "extractive-1"
+"""The fit of runs that do not say which: it stays, so that they are decided again as they were."""
+NEWEST: FitName = "extractive-2"
+
+
 class Answerability(Frozen):
     """Logistic coefficients of p_ans over the seven diagnostics."""
 
@@ -77,12 +83,13 @@ def profile(name: str) -> Profile:
     return Profile.model_validate(json.loads(text))
 
 
-def resolve(settings: BeliefRAGSettings, reasoner: str) -> tuple[Answerability, RetrievalValue]:
-    """The models in force: the person's own, else the profile's; ``auto`` goes by the reasoner."""
-    name = settings.profile
-    if name == "auto":
-        name = "extractive" if reasoner == "extractive" else "paper"
-    chosen = profile(name)
+def resolve(
+    settings: BeliefRAGSettings, reasoner: str, fit: FitName
+) -> tuple[Answerability, RetrievalValue]:
+    """The models in force: the person's own, else the profile's; ``auto`` goes by the reasoner.
+    ``fit`` is which of the fits for the extractive reasoner was in force when the run was made."""
+    paper = settings.profile == "paper" or (settings.profile == "auto" and reasoner != "extractive")
+    chosen = profile("paper" if paper else fit)
     return (
         settings.answerability or chosen.answerability,
         settings.retrieval_value or chosen.retrieval_value,
