@@ -172,6 +172,7 @@ def test_the_abstraction_memory_is_built_walked_and_opened(tab: Page, site: Site
     box.fill("kept the lamp")
     box.press("Enter")
     choose(tab, "Passages")
+    expect(tab.locator(".ri-node").first).to_contain_text("灯台")
     tab.get_by_role("button", name="Show").first.click()
     expect(tab.locator(".st-key-ri_tam_node")).to_contain_text("灯台")
     tab.get_by_role("button", name="Open the passage").click()
