@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from core import decisions, registry
 from core.errors import BadInput
-from core.events import SCHEMA_VERSION, Called, Decided, Proposed, RunStarted, Step
+from core.events import SCHEMA_VERSION, Called, Decided, Event, Proposed, RunStarted, Step
 from core.faults import Fault
 from core.responses import parse_response
 from core.settings import SystemSettings
@@ -78,6 +78,25 @@ def decision_inputs(event: Decided) -> Frozen:
     """
     kind: type[Frozen] = decisions.get(event.decider).inputs
     return _parse(kind, event.inputs, f"inputs of {event.decider}")
+
+
+def completed(event: Event) -> Event:
+    """The event with its payload as it would be written now: a field that came after the record
+    was made has its default.
+
+    Raises:
+        BadInput: the payload is not accepted.
+    """
+    found: dict[str, Frozen | SystemSettings] = {}
+    if isinstance(event, Decided):
+        found["inputs"] = decision_inputs(event)
+    elif isinstance(event, Called) and event.error is None:
+        found["response"] = parse_response(event.port, event.task, event.response)
+    elif isinstance(event, RunStarted):
+        found["settings"] = run_settings(event)
+    elif isinstance(event, Proposed):
+        found["value"] = _proposal(event)
+    return event.model_copy(update={n: v.model_dump(mode="json") for n, v in found.items()})
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from core import errors
+from core import contracts, errors
 from core.errors import BudgetExhausted, PlaybackDiverged, RagError
 from core.events import (
     BeliefUpdated,
@@ -122,7 +122,8 @@ class Tape:
         if self.loose and self._turns_here(recorded, step):
             self.length = self.position
             return step
-        if what := _difference(recorded, step, self.loose):
+        what = _difference(recorded, step, self.loose)
+        if what and (what := _difference(_completed(recorded), _completed(step), self.loose)):
             raise self.diverge(recorded.seq, what)
         self.position += 1
         same = identity(recorded.event) == identity(step.event)
@@ -137,6 +138,11 @@ class Tape:
 
 def _exhausts(event: Event, where: str) -> bool:
     return isinstance(event, FaultInjected) and (event.fault, event.where) == (EXHAUSTED, where)
+
+
+def _completed(step: Step) -> Step:
+    """The step as this release would record it, where an older one did not know some field."""
+    return step.model_copy(update={"event": contracts.completed(step.event)})
 
 
 def _difference(recorded: Step, step: Step, loose: bool) -> str:

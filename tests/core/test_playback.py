@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from core import jsonl, trace
+from core import contracts, jsonl, trace
 from core.errors import (
     BadInput,
     ContextTooLong,
@@ -34,6 +34,7 @@ from core.ports import Deps
 from core.registry import system
 from core.replay import replay
 from core.rerun import fork, resume
+from core.responses import parse_response
 from core.runs import execute
 from core.tasks import ModelCall, Performed
 from core.types import CorpusRef
@@ -77,6 +78,37 @@ def test_a_fork_at_any_step_comes_out_the_same_in_the_same_world(name: str) -> N
         assert started.parent is not None
         assert (started.parent.run_id, started.parent.seq) == (steps[0].run_id, at)
         assert {s.run_id for s in forked} == {forked[0].run_id} != {steps[0].run_id}
+
+
+def as_an_older_release_wrote(step: Step) -> Step:
+    """The step without any field of a payload that has its default: what came later is missing."""
+    event = step.event
+    if isinstance(event, RunStarted):
+        update = {"settings": contracts.run_settings(event).model_dump(exclude_defaults=True)}
+    elif isinstance(event, Decided):
+        inputs = contracts.decision_inputs(event)
+        update = {"inputs": inputs.model_dump(mode="json", exclude_defaults=True)}
+    elif isinstance(event, Called) and event.error is None:
+        response = parse_response(event.port, event.task, event.response)
+        update = {"response": response.model_dump(mode="json", exclude_defaults=True)}
+    else:
+        return step
+    return step.model_copy(update={"event": event.model_copy(update=update)})
+
+
+@pytest.mark.parametrize("changed", [{}, {"evidence_window": 7}])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_run_made_before_its_payloads_had_all_their_fields_is_forked(
+    name: str, changed: dict[str, Any]
+) -> None:
+    steps = recorded(name)
+    older = [as_an_older_release_wrote(step) for step in steps]
+    assert older != steps
+    started = steps[0].event
+    assert isinstance(started, RunStarted)
+    settings = contracts.run_settings(started).model_copy(update=changed)
+    forked = list(fork(older, len(older) - 2, deps(), Kept(), settings=settings))
+    assert [s.event.kind for s in forked] == [s.event.kind for s in steps]
 
 
 def test_the_repeated_part_asks_no_port_and_is_kept_in_one_piece() -> None:
