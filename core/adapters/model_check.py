@@ -7,6 +7,7 @@ No key is sent to an address that the caller gave unless the caller gave the key
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -169,12 +170,17 @@ def _provider(model: str) -> tuple[str, str] | None:
 
 
 def _address(text: str) -> str:
-    parts = urlsplit(text.strip())
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise BadInput(
-            "The address of a model server starts with http:// or https:// and names a host, such "
-            "as http://127.0.0.1:8080/v1."
-        )
+    wrong = BadInput(
+        "The address of a model server starts with http:// or https:// and names a host, such "
+        "as http://127.0.0.1:8080/v1."
+    )
+    try:
+        parts = urlsplit(text.strip())
+        named = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:  # brackets that do not close, a port that is none
+        raise wrong from None
+    if not named or re.search(r"\s", text.strip()):
+        raise wrong
     if parts.username or parts.password:
         raise BadInput("The address of a model server must not hold a password; give a key.")
     return text.strip().rstrip("/")

@@ -50,10 +50,28 @@ def test_an_unknown_provider_gets_the_nearest_known_one():
     assert "Name a model" in refused("  ")
 
 
-def test_an_address_that_is_none():
-    for base in ("localhost:8080", "ftp://host/v1", "http:///v1", "file:///etc/passwd"):
-        with pytest.raises(BadInput, match="http://"):
-            check_model("openai/x", api_base=base)
+NO_ADDRESSES = (
+    "localhost:8080",
+    "ftp://host/v1",
+    "http:///v1",
+    "file:///etc/passwd",
+    "http://[::1",
+    "http://[nowhere]/v1",
+    "http://host:port/v1",
+    "http://host:99999/v1",
+    "http://host:0/v1",
+    "http://host/ v1",
+    "http://host\nv1",
+)
+
+
+@pytest.mark.parametrize("base", NO_ADDRESSES)
+def test_an_address_that_is_none(base):
+    with pytest.raises(BadInput, match="http://"):
+        check_model("openai/x", api_base=base)
+
+
+def test_a_password_in_an_address_is_not_repeated():
     with pytest.raises(BadInput, match="password") as raised:
         check_model("openai/x", api_base="http://me:hunter22@host/v1")
     assert "hunter22" not in raised.value.message
