@@ -10,6 +10,7 @@ import contextlib
 import errno
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
@@ -23,6 +24,8 @@ Row = dict[str, Any]
 Synchronous = Literal["NORMAL", "FULL"]
 
 SCHEMA = 1
+PATIENCE = 60.0
+"""Seconds for which a lock of another process is waited for."""
 _metadata = sa.MetaData()
 
 META = sa.Table("journal_meta", _metadata, sa.Column("schema", sa.Integer, primary_key=True))
@@ -101,12 +104,12 @@ class JournalStore:
     def _engine(self, synchronous: Synchronous) -> sa.Engine:
         if not self.sqlite:
             return sa.create_engine(self.url, pool_pre_ping=True)
-        connect_args = {"check_same_thread": False, "timeout": 60.0}
+        connect_args = {"check_same_thread": False, "timeout": PATIENCE}
         engine = sa.create_engine(self.url, connect_args=connect_args)
 
         @event.listens_for(engine, "connect")
         def _pragmas(connection: sqlite3.Connection, _record: object) -> None:
-            connection.execute("PRAGMA journal_mode=WAL")
+            _write_ahead(connection)
             connection.execute(f"PRAGMA synchronous={synchronous}")
 
         return engine
@@ -300,6 +303,20 @@ def run_conditions(workspace: str, filters: Mapping[str, Any]) -> list[sa.Column
         else:
             found.append(RUNS.c[name] == value)
     return found
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Turn write-ahead logging on. SQLite does not wait for this lock by itself, and another
+    process that opens the same file, or died with it open, holds it for a moment."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as busy:
+            if busy.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(0.02)
 
 
 def _typed(error: sa.exc.DBAPIError | OSError) -> JournalError:
