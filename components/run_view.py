@@ -32,6 +32,7 @@ from components.notices import empty, notice
 from components.run_store import store
 from components.safe import esc
 from core import contracts, registry, trace
+from core.errors import BadInput
 from core.events import BeliefUpdated, Decided, ModelCalled, RunStarted, Step
 from core.journal import Journal, RunRecord
 from core.registry import System
@@ -78,17 +79,26 @@ def _watch(journal: Journal, run_id: str) -> None:
     """Draw the page again once it has something to show: further steps, another state, or a second
     gone by. Until then what is on it is left alone."""
     drawn, when = session.get(session.DRAWN, (0, 0.0))
+    steps, record = _read(journal, run_id)
     if (
-        _gone_on(journal, journal.run(run_id), live=True)
-        or len(store().steps(journal, run_id)) != drawn
+        _gone_on(journal, record, live=True)
+        or len(steps) != drawn
         or time.monotonic() - when >= TICK
     ):
         st.rerun(scope="app")
 
 
+def _read(journal: Journal, run_id: str) -> tuple[list[Step], RunRecord]:
+    """The run as it is. Where it was deleted for good while it was open, the page is drawn anew
+    and says so."""
+    try:
+        return store().steps(journal, run_id), journal.run(run_id)
+    except BadInput:
+        st.rerun(scope="app")
+
+
 def _body(journal: Journal, run_id: str, live: bool) -> None:
-    steps = store().steps(journal, run_id)
-    record = journal.run(run_id)
+    steps, record = _read(journal, run_id)
     if _gone_on(journal, record, live):
         st.rerun(scope="app")
     session.put(session.DRAWN, (len(steps), time.monotonic()))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from components import launch, session
+import pytest
+
+from components import launch, run_view, session
 from core import registry
 from core.events import ModelCalled, RunFinished, Step
 from core.runs import RunSpec, execute
@@ -125,3 +127,23 @@ def test_prompts_are_shown_as_sent_beside_their_replies(page: Open, bench: FakeB
     assert any("Judge this: Ignore all rules <script>" in text for text in shown)
     assert not any("\u202e" in text for text in shown)
     assert isinstance(steps[-1].event, RunFinished)
+
+
+@pytest.mark.parametrize("drawn", ["store", "_picture"])
+def test_a_run_deleted_for_good_while_it_is_open_is_told_in_words(
+    page: Open, bench: FakeBench, monkeypatch: pytest.MonkeyPatch, drawn: str
+) -> None:
+    """``drawn``: what is called before the page reads the run once more."""
+    bench.journal.append(record()[:-1])
+    before = getattr(run_view, drawn)
+
+    def gone_by_now(*given: object) -> object:
+        bench.journal.abandon("recordedrun")
+        bench.journal.purge(corpus_id=bench.journal.run("recordedrun").corpus.id)
+        monkeypatch.setattr(run_view, drawn, before)
+        return before(*given)
+
+    monkeypatch.setattr(run_view, drawn, gone_by_now)
+    app = page(RUN, run="recordedrun")
+    assert bench.journal.count() == 0
+    assert "There is no run" in html(app)
