@@ -32,6 +32,8 @@ VIEWS_KEPT = 8
 LIKENESS = 0.5
 """Weight of a passage's own score for the query beside its link weight, in a region."""
 POLL_SECONDS = 0.2
+KEPT_EVERY = 20
+"""After so many nodes what a model wrote is kept: a process that is killed loses no more."""
 
 
 class IndexGraph:
@@ -120,13 +122,15 @@ class IndexGraph:
             tam = self.tam(progress, cancelled)
             with self._alone(step):
                 known = tam_store.cached_texts(folder, "written")
+
+                def told(done: int, total: int) -> None:
+                    if done and done % KEPT_EVERY == 0:
+                        tam_store.keep_texts(folder, known, "written")
+                    step("abstracting", done, total)
+
                 try:
                     tam, written = write_abstractions(
-                        tam,
-                        self._index.passages(),
-                        reasoner,
-                        known,
-                        lambda done, total: step("abstracting", done, total),
+                        tam, self._index.passages(), reasoner, known, told
                     )
                 finally:
                     tam_store.keep_texts(folder, known, "written")

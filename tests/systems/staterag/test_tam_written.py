@@ -22,6 +22,7 @@ from core.errors import (
 from core.reasoning.llm.reasoner import LLMReasoner
 from core.reasoning.scripted import ScriptedReasoner
 from core.retrieval.progress import Progress
+from core.systems.staterag import tam_graph, tam_store
 from core.systems.staterag.tam import EVIDENCE, RELATION, ROOT, TOPIC, Tam
 from core.systems.staterag.tam_graph import IndexGraph
 from core.systems.staterag.tam_written import MOST_FAILURES
@@ -159,6 +160,24 @@ def test_what_was_written_before_it_was_stopped_is_kept(tmp_path: Path) -> None:
     assert graph.tam().texts == before.texts
     assert graph.write(model(said("whole"))).kept > 0
     assert {p.phase for p in told} == {"abstracting"}
+
+
+def test_a_process_that_is_killed_loses_few_of_the_texts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tam_graph, "KEPT_EVERY", 2)
+    index = opened(tmp_path)
+    graph = IndexGraph(index)
+    graph.tam()
+    on_disk: list[tuple[int, int]] = []
+
+    def look(progress: Progress) -> None:
+        kept = tam_store.cached_texts(index.folder, "written")
+        on_disk.append((progress.done, len(kept)))
+
+    graph.write(model(said("What Whitby sings.")), look)
+    assert any(kept > 0 for done, kept in on_disk if done < on_disk[-1][0])
+    assert all(kept > 0 for done, kept in on_disk if done >= 2)
 
 
 def test_an_asker_who_may_not_see_all_reads_nothing_that_was_written_of_the_rest(
