@@ -13,6 +13,7 @@ from core.journal import Journal
 from core.narration import outcome
 from core.replay import Redecision, ReplayReport
 from core.settings import Role, SystemSettings, changed, extra, role_of
+from core.systems.beliefrag.decide import ACT, READING
 
 SIGN = Sign(GHOST, "alt_route", "under the settings now")
 REST = "Move a threshold in Settings, and see here where this run would have turned."
@@ -37,9 +38,17 @@ class Ghosts:
         return first.seq if first else None
 
     @property
+    def reads_alike(self) -> bool:
+        """Whether the answer is read from the same evidence all the same, under another branch."""
+        first = self.report and self.report.first_divergence
+        if not first or first.decider != ACT.name:
+            return False
+        return {first.recorded, first.replayed} <= READING
+
+    @property
     def greyed_from(self) -> int | None:
         """The first recorded step that would not, or may not, come about."""
-        if self.report is None:
+        if self.report is None or self.reads_alike:
             return None
         if self.report.ends_as is not None and self.diverges is not None:
             return self.diverges + 1
@@ -65,7 +74,9 @@ class Ghosts:
             new, old = outcome(first.replayed), outcome(first.recorded)
             other = f"would {new} another" if new == old else f"would come out as {new}, not {old}"
             parts.append(f"Step {first.seq} {other}.")
-        if report.ends_as is not None:
+        if self.reads_alike:
+            parts.append("The answer would be read from the same evidence.")
+        elif report.ends_as is not None:
             parts.append("The run would end there.")
         elif report.unknown_from is not None:
             because = report.unknown_because.rstrip(".")

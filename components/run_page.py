@@ -33,11 +33,15 @@ def draw() -> None:
         return
     preparing = launch.launcher().get(work.workspace, run_id)
     if preparing is not None:
-        if not preparing.done.wait(SOON) or preparing.problem:
+        waits = not preparing.done.wait(SOON)
+        if waits or (preparing.problem and not _recorded(work, run_id)):
             st.fragment(_preparing, run_every=None if preparing.problem else EVERY)(preparing)
             return
         launch.launcher().forget(run_id)
-        launch.launcher().pool.wait(run_id, AT_ONCE)
+        if preparing.problem:  # it could not go on; what it did before is there
+            error(preparing.problem)
+        else:
+            launch.launcher().pool.wait(run_id, AT_ONCE)
     try:
         work.journal.run(run_id)
         with waiting.until(waiting.RUN, "steps", once=run_id):
@@ -51,6 +55,14 @@ def draw() -> None:
         _new(work)
         return
     run_view.draw(work.journal, run_id)
+
+
+def _recorded(work: Workbench, run_id: str) -> bool:
+    try:
+        work.journal.run(run_id)
+    except BadInput:
+        return False
+    return True
 
 
 def _new(work: Workbench) -> None:

@@ -80,6 +80,23 @@ def test_running_again_asks_the_same_question_under_the_settings_now(
     assert first.settings["top_k"] == 2  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize("kept", [2, 9])
+def test_a_resume_that_is_refused_says_why_above_the_run(
+    page: Open, bench: FakeBench, kept: int
+) -> None:
+    bench.journal.append(record(answer_threshold=0.55)[:kept])  # its corpus is not here
+    bench.journal.abandon("recordedrun")
+    app = page(RUN, run="recordedrun")
+    app.button(key="run_resume").click().run()
+    said = html(app)
+    _wait("recordedrun")
+    app.run()
+    assert "Unknown corpus" in said + html(app)
+    app.run()
+    assert app.button(key="run_resume"), "the run is there, and can be tried again"
+    assert "Interrupted" in html(app)
+
+
 def test_a_run_that_cannot_start_says_why_and_leaves_nothing(page: Open, bench: FakeBench) -> None:
     bench.journal.append(record(answer_threshold=0.55))
     app = page(RUN, run="recordedrun")

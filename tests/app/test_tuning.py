@@ -6,6 +6,7 @@ import pytest
 
 from components import ghosts, session, settings_panel
 from core import registry
+from core.events import RunFinished
 from core.settings import extra, override
 from tests.app.bench import FakeBench
 from tests.app.conftest import RUN, Open, html
@@ -113,6 +114,31 @@ def test_ghosts_of_unchanged_settings_are_none(bench: FakeBench) -> None:
     assert moved.readings[26].values["sufficiency"] > 0.35
     assert moved.readings[2].values["sufficiency"] == pytest.approx(0.042, abs=5e-4)
     assert moved.greyed_from is None
+
+
+@pytest.mark.parametrize("threshold", [0.0, 0.3, 0.6, 0.7, 0.8, 0.9, 1.0])
+def test_where_the_answer_is_said_to_be_read_alike_a_real_run_reads_it_alike(
+    bench: FakeBench, threshold: float
+) -> None:
+    steps = record(answer_threshold=0.55)
+    bench.journal.append(steps)
+    kind = registry.system("beliefrag").settings
+    recorded = override(kind(), steps[0].event.settings)  # type: ignore[union-attr]
+    now = override(recorded, {"answer_threshold": threshold})
+    ghost = ghosts.redecide(bench.journal, "recordedrun", steps, recorded, now)
+    other = record(answer_threshold=threshold)
+    assert ghost.reads_alike == (threshold > 0.75)
+    if ghost.reads_alike:
+        first, last = steps[-1].event, other[-1].event
+        assert isinstance(first, RunFinished)
+        assert isinstance(last, RunFinished)
+        assert (first.answer, first.evidence, first.citations) == (
+            last.answer,
+            last.evidence,
+            last.citations,
+        )
+        assert (first.branch, last.branch) == ("answer", "stop")
+        assert ghost.greyed_from is None
 
 
 def test_what_differs_from_the_defaults_is_what_is_kept() -> None:

@@ -28,6 +28,9 @@ OUTCOMES: tuple[Outcome, ...] = (
 )
 TERMINAL: frozenset[str] = frozenset({"answer", "stop", "abstain", "conflict", "exhausted"})
 
+READING: frozenset[str] = frozenset({"answer", "stop"})
+"""Ends that have the same reader answer from the same evidence; they differ in the branch alone."""
+
 
 class BeliefInputs(Frozen):
     """The raw history that a decision is taken from.
