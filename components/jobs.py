@@ -134,6 +134,8 @@ def phase_text(progress: Progress | None) -> tuple[float, str]:
     }[progress.phase]
     share = progress.done / progress.total if progress.total else 1.0
     text = f"{words}: {progress.done:,} of {progress.total:,}"
+    if progress.elsewhere:
+        text = f"Another process is indexing it. {text}"
     if progress.seconds_remaining is not None and progress.done < progress.total:
         text += f", about {progress.seconds_remaining:.0f} s left in this phase"
     return min(1.0, share), text

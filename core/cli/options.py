@@ -73,15 +73,21 @@ def steps_of(run: str, directory: Path | None) -> list[Step]:
     return open_journal(directory).steps(run)
 
 
-def progress_line() -> Report | None:
-    """Shows progress on one line of the terminal; None where there is no terminal."""
-    if not sys.stderr.isatty():
-        return None
+def progress_line() -> Report:
+    """Shows progress on one line of the terminal. Where there is no terminal, nothing but that
+    another process is waited for, once."""
+    waits = False
 
     def show(progress: Progress) -> None:
+        nonlocal waits
+        if progress.elsewhere and not waits:
+            waits = True
+            print("Another process is indexing the corpus; waiting for it.", file=sys.stderr)
+        if not sys.stderr.isatty():
+            return
         left = progress.seconds_remaining
         remaining = "" if left is None else f", {left:.0f} s left"
-        end = "\n" if progress.done >= progress.total else ""
+        end = "\n" if progress.done >= progress.total and not progress.elsewhere else ""
         line = f"\r{progress.phase} {progress.done} of {progress.total}{remaining}\x1b[K"
         print(line, end=end, file=sys.stderr, flush=True)
 

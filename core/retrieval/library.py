@@ -28,7 +28,7 @@ from core.retrieval.index import Index
 from core.retrieval.manifest import FORMAT, Lexical
 from core.retrieval.names import checked_slug, printable
 from core.retrieval.parsing import SECONDS, Parser
-from core.retrieval.progress import Report, Tracker
+from core.retrieval.progress import Progress, Report, Tracker
 from core.retrieval.vectors import Embedder
 from core.settings import unknown_name
 from core.types import Frozen, Passage
@@ -122,12 +122,13 @@ class Library:
         parse_seconds: float = SECONDS,
     ) -> IndexReport:
         """Bring a corpus's index up to date. A folder given by its path joins the workspace.
+        Where another process is indexing it, that is waited for.
 
         ``progress`` is told how far it is, in this thread; ``cancelled`` is asked now and then.
         ``parse_seconds`` limits the time for one pdf, docx or html file.
 
         Raises:
-            BadInput: no such corpus or folder, or another process is indexing it.
+            BadInput: no such corpus or folder, or another process that is indexing it stands still.
             RunCancelled: ``cancelled`` said so; the old index is as it was.
         """
         started = time.monotonic()
@@ -135,7 +136,8 @@ class Library:
         if corpus.source is None:
             return self._pool_is_up_to_date(corpus)
         tracker = Tracker(progress, cancelled)
-        with corpus.home.writing(corpus.name), Parser(parse_seconds) as parser:
+        with corpus.home.writing(corpus.name, tracker), Parser(parse_seconds) as parser:
+            self._find(corpus.name)  # it may have been deleted while another writer was waited for
             previous = self._previous(corpus)
             contents = of_folder(corpus.name, corpus.source, previous, parser, tracker)
             return self._build(corpus, contents, tracker, previous, started)
@@ -156,10 +158,18 @@ class Library:
         started = time.monotonic()
         corpus = self._own(name, "pool")
         tracker = Tracker(progress, cancelled)
-        with corpus.home.writing(name):
+        with corpus.home.writing(name, tracker):
             previous = self._previous(corpus)
             contents = of_passages(name, passages, previous)
             return self._build(corpus, contents, tracker, previous, started)
+
+    def under_way(self, name: str) -> Progress | None:
+        """How far an indexing of a corpus is, whichever process does it; None: none does.
+
+        Raises:
+            BadInput: there is none of that name.
+        """
+        return self._find(name).home.under_way()
 
     def open(self, name_or_path: str | Path) -> Index:
         """The index of a corpus, as it is; neither embedder nor vector store is loaded.

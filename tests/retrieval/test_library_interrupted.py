@@ -6,6 +6,9 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain, repeat
 from pathlib import Path
 
@@ -124,18 +127,129 @@ def test_killed_while_switching_the_old_index_opens(tmp_path: Path, folder: Path
     assert not (home / "index-half").exists()
 
 
-def test_one_writer_at_a_time_is_told_what_to_do(tmp_path: Path, folder: Path) -> None:
+def test_whoever_would_change_a_corpus_that_is_being_indexed_is_told_what_to_do(
+    tmp_path: Path,
+) -> None:
     lib, caught = library(tmp_path), []
+    lib.add_files("towers", [("a.txt", b"A tower.")])
 
     def meanwhile(_: Progress) -> None:
-        for work in (lib.index, lib.delete):
+        for work in (
+            lambda: lib.delete("towers"),
+            lambda: lib.add_files("towers", [("b.txt", b"Another tower.")]),
+            lambda: lib.remove_file("towers", "a.txt"),
+        ):
             with pytest.raises(BadInput, match="being indexed already; wait") as info:
-                work(lib.list()[-1].name)
+                work()
             caught.append(info.value.reason_code)
 
-    lib.index(folder, progress=meanwhile)
+    lib.index("towers", progress=meanwhile)
     assert set(caught) == {"index_locked"}
-    lib.delete(lib.list()[-1].name)
+    lib.delete("towers")
+
+
+INDEXING = """
+    import sys, time
+    from pathlib import Path
+    from tests.retrieval.world import HashedWords, library
+
+    class Held(HashedWords):
+        def encode(self, texts):
+            (root / "at work").touch()
+            while not (root / "go on").exists():
+                time.sleep(0.02)
+            return super().encode(texts)
+
+    root = Path(sys.argv[1])
+    library(root, embedder=Held()).index(root / "lighthouses")
+"""
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Another process that is indexing the folder, and is held while it embeds."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(INDEXING), str(tmp_path)], cwd=PROJECT
+    )
+    while process.poll() is None and not (tmp_path / "at work").exists():
+        threading.Event().wait(0.02)
+    assert process.poll() is None
+    yield process
+    (tmp_path / "go on").touch()
+    process.wait(60)
+
+
+def test_an_indexing_by_another_process_is_waited_for_with_its_progress_and_not_done_again(
+    tmp_path: Path, folder: Path, elsewhere: subprocess.Popen[bytes]
+) -> None:
+    lib = library(tmp_path, stores=MemoryStores())
+    (name,) = [c.name for c in lib.list()]
+    under_way = lib.under_way(name)
+    assert under_way is not None
+    assert under_way.phase == "embedding"
+    seen: list[Progress] = []
+
+    def told(progress: Progress) -> None:
+        seen.append(progress)
+        (tmp_path / "go on").touch()
+
+    embedder = HashedWords()
+    library(tmp_path, embedder=embedder).ensure(name, told)
+    assert seen[0] == replace(under_way, elsewhere=True)
+    assert embedder.texts == []
+    assert elsewhere.wait(60) == 0
+    assert lib.under_way(name) is None
+
+
+def test_who_waits_for_another_process_can_be_stopped_and_leaves_it_at_work(
+    tmp_path: Path, folder: Path, elsewhere: subprocess.Popen[bytes]
+) -> None:
+    with pytest.raises(RunCancelled, match="goes on there"):
+        library(tmp_path).ensure(folder, cancelled=lambda: True)
+    assert elsewhere.poll() is None
+
+
+def test_a_process_that_stands_still_is_not_waited_for_without_end(
+    tmp_path: Path,
+    folder: Path,
+    elsewhere: subprocess.Popen[bytes],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("core.retrieval.home.STALLED", 0.0)
+    with pytest.raises(BadInput, match="end that process") as info:
+        library(tmp_path).ensure(folder)
+    assert info.value.reason_code == "index_locked"
+
+
+def test_nobody_is_waited_for_that_was_killed(
+    tmp_path: Path, folder: Path, elsewhere: subprocess.Popen[bytes]
+) -> None:
+    lib = library(tmp_path)
+    elsewhere.kill()
+    elsewhere.wait(60)
+    (name,) = [c.name for c in lib.list()]
+    assert list(tmp_path.rglob("progress.json"))
+    assert lib.under_way(name) is None
+    assert not list(tmp_path.rglob("progress.json"))
+    assert lib.index(name).changed
+
+
+def test_a_corpus_deleted_while_it_was_waited_for_is_named_as_gone(
+    tmp_path: Path, folder: Path, elsewhere: subprocess.Popen[bytes]
+) -> None:
+    lib = library(tmp_path)
+    (name,) = [c.name for c in lib.list()]
+
+    def gone(progress: Progress) -> None:
+        if elsewhere.poll() is None:
+            elsewhere.kill()
+            elsewhere.wait(60)
+            library(tmp_path).delete(name)
+
+    with pytest.raises(BadInput, match=name):
+        lib.ensure(name, gone)
+    assert not lib.list()
+    assert not list(tmp_path.rglob("manifest.json"))
 
 
 def test_a_full_disk_leaves_the_old_index_and_says_so(
