@@ -1,7 +1,8 @@
 """The commands, and how an error becomes an exit code and one line.
 
 Exit 0: the command did its work; a run that ended in any defined terminal did. Exit 2: what was
-given cannot be used. Exit 1: the disk is full, or an internal error.
+given cannot be used, or a model failed at all that the command asked of it. Exit 1: the disk is full,
+or an internal error.
 """
 
 from __future__ import annotations

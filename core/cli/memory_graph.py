@@ -12,6 +12,7 @@ import typer
 
 from core.cli.corpora import Corpus
 from core.cli.options import ApiBase, Json, progress_line
+from core.errors import ReasonerError
 from core.narration import counted, plain
 
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ def tam(
     """Build a corpus's typed abstraction memory, or show the one that is stored.
 
     A model's abstractions replace the extractive ones of topics and relations; nothing else
-    changes. Those of an earlier call are taken over, --rebuild forgets them.
+    changes. Those of an earlier call are taken over, --rebuild forgets them. Where every request
+    fails, the graph stays as it is and the exit code is 2.
     """
     from core.systems.staterag.tam_graph import IndexGraph
     from core.wiring import Workbench
@@ -56,6 +58,8 @@ def tam(
     found = graph.tam(progress, rebuild=rebuild)
     if reasoner is not None:
         written = graph.write(reasoner, progress)
+        if written.in_vain:
+            raise ReasonerError(_told(written))
         found = graph.tam()
         print(_told(written), file=sys.stderr)
     checks = checked(found, index.passages()) if check else {}
@@ -77,6 +81,9 @@ def tam(
 
 def _told(written: Written) -> str:
     """What came of writing abstractions, the failures first."""
+    if written.in_vain:
+        of = "what is left" if written.kept else "the abstractions"
+        return f"The model wrote none of {of}, and the graph stays as it is: {written.problem}"
     said = f"{written.nodes - written.failed} of {counted(written.nodes, 'abstraction')} written"
     kept = f", {written.kept} of them before" if written.kept else ""
     if not written.failed:

@@ -145,7 +145,7 @@ class IndexGraph:
             return stored
         with self._alone(step):
             if rebuild:
-                tam_store.remove(folder)
+                tam_store.remove(folder, self.digest)
             stored = self._load()
             return self._built(folder, step) if stored is None else stored
 
@@ -176,7 +176,8 @@ class IndexGraph:
 
     def _load(self) -> Tam | None:
         index = self._index
-        return tam_store.load(index.folder, self.digest, index.passages(), index.corpus.id)
+        passages = index.passages()
+        return tam_store.load(index.folder, self.digest, passages, index.corpus.id, self._seed)
 
     def _built(self, folder: Path, step: _Steps) -> Tam:
         tam, texts = build_tam(

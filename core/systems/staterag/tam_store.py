@@ -1,9 +1,8 @@
-"""A TAM on disk, in the folder of the index that it was built from.
+"""TAMs on disk, in the folder of the index that they were built from, each under its digest.
 
-``tam.npz`` holds arrays and ``tam.json`` names and texts, with the graph's digest; nothing is
-pickled. The digest covers the corpus's version, the settings and the seed, so that a graph of
-another state is not taken for this one. Abstractions are kept beside the index folders, for the
-next build.
+``tam-DIGEST.npz`` holds arrays and ``tam-DIGEST.json`` names and texts; nothing is pickled. The
+digest covers the corpus's version, the settings and the seed, so that graphs of other settings or
+another seed lie side by side. Abstractions are kept beside the index folders, for the next build.
 """
 
 from __future__ import annotations
@@ -56,36 +55,50 @@ def save(tam: Tam, folder: Path) -> None:
         terms=tam.terms,
         writer=tam.writer,
     )
+    words_file, arrays_file = _files(folder, tam.digest)
     mark = os.getpid()
-    arrays, text = folder / f"tam.npz.{mark}", folder / f"tam.json.{mark}"
+    arrays, text = folder / f"{arrays_file.name}.{mark}", folder / f"{words_file.name}.{mark}"
     with arrays.open("wb") as file:
         np.savez(file, **{name: getattr(tam, name) for name in ARRAYS}, digest=np.array(tam.digest))
     text.write_text(words.model_dump_json(), encoding="utf-8")
-    arrays.replace(folder / "tam.npz")
-    text.replace(folder / "tam.json")
+    arrays.replace(arrays_file)
+    text.replace(words_file)
 
 
-def load(folder: Path, key: str, passages: Sequence[Passage], corpus: str) -> Tam | None:
-    """The stored graph of a digest; None where there is none, or one of another state.
+def load(
+    folder: Path, key: str, passages: Sequence[Passage], corpus: str, seed: int = 0
+) -> Tam | None:
+    """The stored graph of a digest; None where there is none. ``corpus`` and ``seed`` are for
+    telling how to build it anew.
 
     Raises:
         StaleIndex: it is damaged or breaks an invariant; names the first breach.
     """
-    if not (folder / "tam.json").exists() or not (folder / "tam.npz").exists():
+    words_file, arrays_file = _files(folder, key)
+    if not words_file.exists() or not arrays_file.exists():
         return None
+
+    def refused(why: str) -> StaleIndex:
+        anew = f"python -m core tam --corpus {corpus} --rebuild{f' --seed {seed}' if seed else ''}"
+        return StaleIndex(
+            f"The stored abstraction memory of {corpus!r} is refused: {why}. "
+            f"Rebuild it with '{anew}'.",
+            code="invalid_tam",
+        )
+
     try:
-        words = _Words.model_validate_json((folder / "tam.json").read_bytes())
-        with np.load(folder / "tam.npz", allow_pickle=False) as stored:
+        words = _Words.model_validate_json(words_file.read_bytes())
+        with np.load(arrays_file, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in ARRAYS}
             of = str(stored["digest"])
     except (OSError, ValueError, KeyError, ValidationError, zipfile.BadZipFile, EOFError) as error:
-        raise _refused(corpus, "its files cannot be read") from error
+        raise refused("its files cannot be read") from error
     if words.digest != key or of != key:
-        return None
+        raise refused("its files belong to another one")
     for name, array in arrays.items():
         wanted = {"region_weights": "f", "term_routes": "b"}.get(name, "i")
         if array.dtype.kind != wanted:
-            raise _refused(corpus, f"its {name.replace('_', ' ')} are not of their kind")
+            raise refused(f"its {name.replace('_', ' ')} are not of their kind")
     tam = Tam(
         digest=words.digest,
         ids=words.ids,
@@ -98,22 +111,18 @@ def load(folder: Path, key: str, passages: Sequence[Passage], corpus: str) -> Ta
     try:
         validate_tam(tam, passages)
     except InvalidTam as breach:
-        raise _refused(corpus, str(breach).rstrip(".")) from breach
+        raise refused(str(breach).rstrip(".")) from breach
     return tam
 
 
-def _refused(corpus: str, why: str) -> StaleIndex:
-    return StaleIndex(
-        f"The stored abstraction memory of {corpus!r} is refused: {why}. Rebuild it with "
-        f"'python -m core tam --corpus {corpus} --rebuild'.",
-        code="invalid_tam",
-    )
-
-
-def remove(folder: Path) -> None:
-    """Forget the stored graph, and what earlier builds and models said of its nodes."""
-    for path in (folder / "tam.json", folder / "tam.npz", *(_cache(folder, k) for k in KEPT)):
+def remove(folder: Path, key: str) -> None:
+    """Forget the stored graph of a digest, and what earlier builds and models said of nodes."""
+    for path in (*_files(folder, key), *(_cache(folder, k) for k in KEPT)):
         path.unlink(missing_ok=True)
+
+
+def _files(folder: Path, key: str) -> tuple[Path, Path]:
+    return folder / f"tam-{key}.json", folder / f"tam-{key}.npz"
 
 
 def cached_texts(folder: Path, kind: Kept = "abstractions") -> dict[str, str]:

@@ -38,6 +38,11 @@ class Written:
     failed: int = 0
     problem: str = ""
 
+    @property
+    def in_vain(self) -> bool:
+        """Whether the model was asked and every request failed."""
+        return self.asked > 0 and self.kept + self.failed == self.nodes
+
 
 def write_abstractions(
     tam: Tam,
@@ -81,6 +86,8 @@ def write_abstractions(
         texts[node] = known.get(key, texts[node])
     step(len(nodes), len(nodes))
     written = Written(len(nodes), asked, kept, failed, problem)
+    if failed == len(nodes):
+        return tam, written
     return replace(tam, texts=tuple(texts), writer=_writer(reasoner)), written
 
 

@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from core.errors import RunCancelled, StaleIndex
 from core.graph import ADMISSIBLE, AbstractionMemory
+from core.reasoning.scripted import ScriptedReasoner
 from core.retrieval.index import Index
 from core.retrieval.progress import Progress
 from core.retrieval.tokenizer import content_terms
@@ -22,7 +24,9 @@ from core.systems.staterag.tam import EVIDENCE, TamSettings
 from core.systems.staterag.tam_build import build_tam
 from core.systems.staterag.tam_graph import IndexGraph
 from core.systems.staterag.tam_view import TamView
+from core.tasks import Abstraction
 from core.types import Access, Passage
+from tests.reasoning.llm.samples import WordTokens
 from tests.retrieval.world import MemoryStores, library
 from tests.systems.staterag.tam_world import corpora, passage, vectors
 from tests.systems.staterag.test_tam import TOWN
@@ -252,6 +256,44 @@ def test_another_seed_settings_or_corpus_is_another_graph(tmp_path: Path) -> Non
     assert len(digests) == 6
 
 
+def test_graphs_of_other_seeds_and_settings_lie_side_by_side(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = opened(tmp_path)
+    kinds: list[dict[str, Any]] = [
+        {},
+        {"seed": 1},
+        {"seed": 2},
+        {"settings": TamSettings(cluster_size=2)},
+    ]
+    built = [everywhere(IndexGraph(index, **kind)) for kind in kinds]
+    rebuilt = IndexGraph(index, seed=1)
+    rebuilt.tam(rebuild=True)
+    assert everywhere(rebuilt) == built[1]
+    no_build(monkeypatch)
+    assert [everywhere(IndexGraph(index, **kind)) for kind in kinds] == built
+
+
+def test_what_a_model_wrote_of_one_graph_stays_when_another_is_built(tmp_path: Path) -> None:
+    index = opened(tmp_path)
+    graph = IndexGraph(index)
+    graph.write(ScriptedReasoner({"abstract": Abstraction(text="Written.")}, WordTokens()))
+    IndexGraph(index, seed=1).tam(rebuild=True)
+    assert IndexGraph(index).tam().texts == graph.tam().texts
+
+
+def test_a_graph_under_the_name_of_another_is_refused(tmp_path: Path) -> None:
+    index = opened(tmp_path)
+    graph, other = IndexGraph(index), IndexGraph(index, seed=7)
+    graph.tam()
+    for ending in ("json", "npz"):
+        path = stored(index.folder, ending)
+        shutil.copy(path, path.with_name(path.name.replace(graph.digest, other.digest)))
+    with pytest.raises(StaleIndex, match="--rebuild --seed 7") as refused:
+        other.tam()
+    assert "another one" in refused.value.message
+
+
 def test_a_corpus_that_changed_gives_what_a_clean_build_gives(tmp_path: Path) -> None:
     stores = MemoryStores()
     IndexGraph(opened(tmp_path, TOWN[:3], stores)).tam()
@@ -263,9 +305,14 @@ def test_a_corpus_that_changed_gives_what_a_clean_build_gives(tmp_path: Path) ->
     assert not set(everywhere(back)) & {p.id for p in TENANTS[3:]}
 
 
+def stored(folder: Path, ending: str) -> Path:
+    (path,) = folder.glob(f"tam-*.{ending}")
+    return path
+
+
 def edit(name: str, change: Callable[[dict[str, object]], None]) -> Callable[[Path], None]:
     def damage(folder: Path) -> None:
-        path = folder / "tam.json"
+        path = stored(folder, "json")
         words = json.loads(path.read_text(encoding="utf-8"))
         change(words)
         path.write_text(json.dumps(words), encoding="utf-8")
@@ -276,22 +323,23 @@ def edit(name: str, change: Callable[[dict[str, object]], None]) -> Callable[[Pa
 
 def array(name: str, change: Callable[[np.ndarray], np.ndarray]) -> Callable[[Path], None]:
     def damage(folder: Path) -> None:
-        with np.load(folder / "tam.npz") as stored:
-            arrays = dict(stored)
+        path = stored(folder, "npz")
+        with np.load(path) as kept:
+            arrays = dict(kept)
         arrays[name] = change(arrays[name])
-        np.savez(folder / "tam.npz", **arrays)
+        np.savez(path, **arrays)
 
     damage.__name__ = name
     return damage
 
 
 def cut(folder: Path) -> None:
-    path = folder / "tam.npz"
+    path = stored(folder, "npz")
     path.write_bytes(path.read_bytes()[:200])
 
 
 def not_json(folder: Path) -> None:
-    (folder / "tam.json").write_text("{", encoding="utf-8")
+    stored(folder, "json").write_text("{", encoding="utf-8")
 
 
 def no_text(words: dict[str, object]) -> None:
@@ -336,7 +384,7 @@ def test_building_can_be_stopped_and_leaves_nothing(tmp_path: Path) -> None:
     index = opened(tmp_path)
     with pytest.raises(RunCancelled, match="nothing was stored"):
         IndexGraph(index).tam(cancelled=lambda: True)
-    assert not (index.folder / "tam.json").exists()
+    assert not list(index.folder.glob("tam-*"))
     told: list[Progress] = []
     IndexGraph(index).tam(told.append)
     assert {p.phase for p in told} == {"linking", "grouping", "weighing", "abstracting"}

@@ -15,6 +15,9 @@ from core.adapters import model_check
 from core.cli.main import main
 from core.errors import (
     AuthenticationFailed,
+    ModelRefusal,
+    ModelUnavailable,
+    RateLimited,
     ReasonerError,
     RunCancelled,
     TaskUnsupported,
@@ -245,11 +248,41 @@ def test_the_command_says_how_many_were_written(tam: Callable[..., tuple[int, st
 
 
 def test_the_command_says_how_many_failed_and_why(tam: Callable[..., tuple[int, str, str]]) -> None:
-    plain = tam("--json")[1]
-    code, out, err = tam("--model", "fake/model", "--json", script=(PROSE,))
+    plain = json.loads(tam("--json")[1])
+    code, out, err = tam("--model", "fake/model", "--json", script=(PROSE, PROSE, said("Fine.")))
     assert code == 0
-    assert "kept the extractive abstraction, since the model failed" in err
-    assert json.loads(out) == json.loads(plain)
+    assert "1 node kept the extractive abstraction, since the model failed" in err
+    differs = [a["text"] != b["text"] for a, b in zip(plain["nodes"], json.loads(out)["nodes"])]  # noqa: B905
+    assert 0 < sum(differs) < len(differs)
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        PROSE,
+        ModelRefusal("The model declined."),
+        ModelUnavailable("The server is down."),
+        AuthenticationFailed("The provider refused the key; set a valid one."),
+        RateLimited("The provider limits the rate."),
+    ],
+    ids=lambda f: f if isinstance(f, str) else f.code,
+)
+@pytest.mark.parametrize("before", [(), (said("one"), PROSE)], ids=["nothing", "some of it"])
+def test_a_model_that_fails_at_every_node_is_a_failed_request_and_the_graph_stays(
+    tam: Callable[..., tuple[int, str, str]],
+    failure: str | ReasonerError,
+    before: tuple[str | ReasonerError, ...],
+) -> None:
+    if before:
+        assert tam("--model", "fake/model", script=(*before, PROSE))[0] == 0
+    shown = tam("--json")
+    assert shown[0] == 0
+    code, out, err = tam("--model", "fake/model", "--json", script=(failure,))
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert "the graph stays as it is: " in err
+    assert (failure.message if isinstance(failure, ReasonerError) else "cannot be used") in err
+    assert tam("--json") == shown
 
 
 def test_the_rules_write_no_abstractions(tam: Callable[..., tuple[int, str, str]]) -> None:
