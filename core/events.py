@@ -51,7 +51,9 @@ class ParentStep(Frozen):
 class RunStarted(Frozen):
     """First event of every run: all that is needed to show, replay, fork and resume it.
 
-    ``faults`` are those that are injected, as ``faults.Fault`` writes them.
+    ``faults`` are those that are injected, as ``faults.Fault`` writes them. ``graph`` is the digest
+    of the corpus's abstraction memory, for a system that uses it; empty in runs of before it was
+    recorded.
     """
 
     kind: Literal["RunStarted"] = "RunStarted"
@@ -68,6 +70,7 @@ class RunStarted(Frozen):
     origin: Origin
     parent: ParentStep | None = None
     faults: tuple[str, ...] = ()
+    graph: str = ""
     schema_version: int = SCHEMA_VERSION
 
 

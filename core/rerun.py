@@ -25,11 +25,12 @@ from core.faults import Fault
 from core.journal import Journal
 from core.memory import MemoryScope, NoMemory
 from core.playback import played
-from core.ports import Deps, Recorder
+from core.ports import Deps, Recorder, Retriever
 from core.registry import system
 from core.settings import SystemSettings
 from core.tape import Tape
 from core.trace import start
+from core.types import CorpusRef
 
 
 def fork(
@@ -153,8 +154,12 @@ def _same_world(started: RunStarted, deps: Deps, *, recalled: bool) -> None:
     if started.origin == "probe":
         raise BadInput("A probe run cannot be resumed; evaluate the question again.")
     if deps.retriever.corpus != started.corpus:
+        raise BadInput(_other_corpus(started.corpus, deps.retriever))
+    graph = system(started.system).graph_digest(deps)
+    if started.graph and graph != started.graph:
         raise BadInput(
-            f"The corpus {started.corpus.id!r} has changed since the run; fork it instead."
+            f"This release, or another seed or settings, gives {started.corpus.id!r} another "
+            "abstraction memory than the run's; fork the run instead."
         )
     if (deps.reasoner.name, deps.reasoner.model) != (started.reasoner, started.model):
         wanted = started.model or started.reasoner
@@ -165,6 +170,23 @@ def _same_world(started: RunStarted, deps: Deps, *, recalled: bool) -> None:
     scope = MemoryScope.of(started.corpus, started.access)
     if deps.memory.open(scope).digest != started.memory_digest:
         raise BadInput("The shared memory has changed since the run; fork it instead.")
+
+
+def _other_corpus(then: CorpusRef, retriever: Retriever) -> str:
+    now = retriever.corpus
+    if now.id != then.id:
+        return f"The run was made over the corpus {then.id!r}, not {now.id!r}; resume it over that."
+    only_words_differ: Callable[[str], bool] | None = getattr(retriever, "only_words_differ", None)
+    if only_words_differ is not None and only_words_differ(then.version):
+        return (
+            f"The corpus {then.id!r} holds what it held, but this release cuts text into words "
+            "otherwise than the one that made the run, so searches would find other passages; "
+            "fork the run instead."
+        )
+    return (
+        f"The corpus {then.id!r} has changed since the run, or is indexed otherwise; "
+        "fork the run instead."
+    )
 
 
 class _Recorder:

@@ -164,6 +164,7 @@ def _started(spec: RunSpec, deps: Deps) -> RunStarted:
         origin=spec.origin,
         parent=spec.parent,
         faults=tuple(fault.text for fault in spec.faults),
+        graph=spec.system.graph_digest(deps),
     )
 
 

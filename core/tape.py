@@ -165,7 +165,7 @@ def _difference(recorded: Step, step: Step, loose: bool) -> str:
 _FREE_WHEN_LOOSE = frozenset({"settings", "budgets", "reasoner", "model"})
 _FREE: dict[str, frozenset[str]] = {
     "RunStarted": frozenset(
-        {"origin", "parent", "corpus", "memory_digest", "faults", "schema_version"}
+        {"origin", "parent", "corpus", "memory_digest", "faults", "graph", "schema_version"}
     ),
     "Called": frozenset({"tokens_in", "tokens_out", "cost", "attempt", "cached"}),
     "Decided": frozenset({"inputs", "gates", "reason"}),

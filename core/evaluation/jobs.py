@@ -43,7 +43,7 @@ from core.journal import Journal
 from core.ports import Deps, TokenCounter
 from core.runs import RunSpec, execute
 from core.settings import SystemSettings
-from core.types import Access, CorpusRef, Frozen, Passage, digest
+from core.types import Access, Frozen, Passage, digest
 
 log = logging.getLogger(__name__)
 
@@ -102,13 +102,15 @@ class Job:
         """What results are joined by: question id and system."""
         return self.question.id, self.system
 
-    def run_id(self, corpus: CorpusRef, attempt: int) -> str:
-        """The same for the same run; another one for each attempt at it."""
+    def run_id(self, deps: Deps, attempt: int) -> str:
+        """The same for the same run over the same corpus and graph; another one for each attempt
+        at it."""
+        corpus, graph = deps.retriever.corpus, registry.system(self.system).graph_digest(deps)
         return "e" + digest(
             [
                 [self.question.id, self.question.question, self.question.tenant],
                 [self.system, self.settings.model_dump(mode="json")],
-                [corpus.id, corpus.version, self.model],
+                [corpus.id, corpus.version, graph, self.model],
                 [self.seed, self.probe, self.code, attempt],
                 self.fault and [self.fault.name, self.fault.stage],
             ]
@@ -242,7 +244,7 @@ def _perform(
     deps, journal = opened(world), _journal(out)
     attempt = 0
     while True:
-        run_id = job.run_id(deps.retriever.corpus, attempt)
+        run_id = job.run_id(deps, attempt)
         steps = _kept(journal, run_id)
         if steps is None:
             break

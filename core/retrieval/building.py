@@ -27,12 +27,12 @@ from core.retrieval.home import Home
 from core.retrieval.index import Index, write_passages
 from core.retrieval.lexical import LexicalIndex, Rows, indexed_text
 from core.retrieval.loading import FileVerdict
-from core.retrieval.manifest import EmbedderIdentity, Lexical, Manifest
+from core.retrieval.manifest import EmbedderIdentity, Lexical, Manifest, content_version
 from core.retrieval.progress import Tracker
 from core.retrieval.sentences import sentence_spans
 from core.retrieval.textview import sentence_texts
 from core.retrieval.vectors import DimensionChanged, Embedder, VectorCache, VectorTable, text_key
-from core.types import Access, Channel, Frozen, Passage, digest
+from core.types import Access, Channel, Frozen, Passage
 
 SENTENCES_UP_TO = 20_000
 """Larger corpora keep no sentence vectors; these are then encoded when first asked for."""
@@ -98,7 +98,7 @@ def build(
     started = time.monotonic() if started is None else started
     previous = None if old is None else old.manifest
     home.clear(stores)
-    version = _version(contents, embedder.model)
+    version = content_version(embedder.model, Lexical(), contents.chunking, contents.passages)
     files = tuple(entry.verdict for entry in contents.files)
     if old is not None and not contents.fresh and _up_to_date(old, version, stores):
         if old.manifest.files != contents.files:  # verdicts on files that have no document
@@ -160,18 +160,6 @@ def build(
 
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def _version(contents: Contents, model: str) -> str:
-    """Digest of everything that the passages and their ranking depend on."""
-    return digest(
-        [
-            model,
-            Lexical().model_dump(),
-            contents.chunking.model_dump(),
-            [p.model_dump(mode="json") for p in contents.passages],
-        ]
-    )
 
 
 def _up_to_date(old: Index, version: str, stores: VectorStores) -> bool:

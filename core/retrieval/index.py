@@ -19,7 +19,7 @@ from core.ports import FloatArray
 from core.retrieval.dense import DenseIndex, VectorStore, VectorStores
 from core.retrieval.lexical import LexicalIndex, Mask, Rows
 from core.retrieval.loading import Document
-from core.retrieval.manifest import FORMAT, DocumentEntry, Lexical, Manifest
+from core.retrieval.manifest import FORMAT, DocumentEntry, Lexical, Manifest, content_version
 from core.retrieval.retriever import IndexRetriever
 from core.retrieval.textview import CorpusTextView
 from core.retrieval.vectors import Embedder, VectorTable
@@ -93,6 +93,20 @@ class Index:
     def corpus(self) -> CorpusRef:
         """Which corpus, in which state."""
         return self.manifest.ref
+
+    def only_words_differ(self, version: str) -> bool:
+        """Whether an older tokenizer gives these very passages that version."""
+        made = self.manifest
+        return any(
+            version
+            == content_version(
+                made.embedder.model,
+                made.lexical.model_copy(update={"tokenizer": older}),
+                made.chunking,
+                self._passages,
+            )
+            for older in range(1, made.lexical.tokenizer)
+        )
 
     def passages(self) -> list[Passage]:
         """All passages, by ascending id."""

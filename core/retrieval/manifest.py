@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal
 
@@ -10,7 +11,7 @@ from core.retrieval.chunking import CHUNKER_VERSION, MAX_WORDS, TARGET_WORDS
 from core.retrieval.lexical import K1, B
 from core.retrieval.loading import FileVerdict
 from core.retrieval.tokenizer import TOKENIZER_VERSION
-from core.types import Channel, CorpusRef, Count, Frozen, Metadata
+from core.types import Channel, CorpusRef, Count, Frozen, Metadata, Passage, digest
 
 FORMAT = 1
 """Raised when an index on disk must be rebuilt to be read."""
@@ -38,6 +39,14 @@ class Lexical(Frozen):
     k1: float = K1
     b: float = B
     tokenizer: int = TOKENIZER_VERSION
+
+
+def content_version(
+    model: str, lexical: Lexical, chunking: Chunking, passages: Sequence[Passage]
+) -> str:
+    """Digest of everything that passages and their ranking depend on; ``passages`` ascend by id."""
+    held = [p.model_dump(mode="json") for p in passages]
+    return digest([model, lexical.model_dump(), chunking.model_dump(), held])
 
 
 class DocumentEntry(Frozen):

@@ -26,6 +26,10 @@ class IndexRetriever:
         """Which corpus, in which state."""
         return self._index.corpus
 
+    def only_words_differ(self, version: str) -> bool:
+        """Whether the corpus of that version is this one, cut into words by an older release."""
+        return self._index.only_words_differ(version)
+
     def search(self, query: str, k: int, channel: Channel, access: Access) -> list[Scored]:
         """The best ``k`` passages that ``access`` allows, best first, ties by passage id.
 

@@ -29,6 +29,7 @@ class System:
 
     ``run(question, deps, settings)`` is a generator of emissions that ends with ``RunFinished``.
     ``preflight(deps, settings)`` raises ``BadInput`` where a run could not even start.
+    ``navigates``: its runs use the corpus's abstraction memory.
     ``summary`` is for a person who knows no method of the field; ``differs`` says in a few words
     how a variant differs from the system that it is named after.
     """
@@ -45,3 +46,8 @@ class System:
     payloads: tuple[tuple[str, type[Frozen]], ...] = ()
     preflight: Callable[[Deps, Any], None] | None = None
     differs: str = ""
+    navigates: bool = False
+
+    def graph_digest(self, deps: Deps) -> str:
+        """Digest of the abstraction memory that a run would use; empty where it uses none."""
+        return deps.graph.digest if self.navigates and deps.graph is not None else ""

@@ -60,6 +60,7 @@ EVENTS: tuple[Frozen, ...] = (
         memory_digest="empty",
         origin="fork",
         faults=("empty-shard@retrieve",),
+        graph="g" * 16,
         parent=e.ParentStep(run_id="parent", seq=4),
     ),
     e.Proposed(role="planner", field="plan", value={"objective": "find the founder"}),

@@ -12,7 +12,7 @@ from typing import Any
 
 from core.ports import Deps
 from core.types import Passage
-from tests.core.world import PASSAGES, QUESTION, SCRIPT, deps
+from tests.core.world import PASSAGES, QUESTION, SCRIPT, WordGraph, deps
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,18 @@ class BrokenWorld(SmallWorld):
             raise ZeroDivisionError
 
         return deps({"answer": broken})
+
+
+class OtherGraph(WordGraph):
+    digest = "other words"
+
+
+@dataclass(frozen=True)
+class OtherGraphWorld(SmallWorld):
+    """The same corpus with a graph of other settings."""
+
+    def open(self) -> Deps:
+        return deps(graph=OtherGraph())
 
 
 @dataclass(frozen=True)

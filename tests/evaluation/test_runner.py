@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from core import trace
 from core.errors import BadInput, RagError, RunCancelled
 from core.evaluation import runner
 from core.evaluation.jobs import Progress
@@ -19,7 +20,14 @@ from core.evaluation.runner import evaluate
 from core.evaluation.store import Evaluation
 from core.events import RunStarted
 from core.journal import Journal
-from tests.evaluation.small_world import ASKED, BrokenWorld, KillingWorld, SmallWorld, question_file
+from tests.evaluation.small_world import (
+    ASKED,
+    BrokenWorld,
+    KillingWorld,
+    OtherGraphWorld,
+    SmallWorld,
+    question_file,
+)
 
 SYSTEMS = ["static", "iterative"]
 
@@ -123,6 +131,21 @@ def test_another_setting_is_another_run(tmp_path: Path) -> None:
     other = run(tmp_path, ["iterative"], settings={"max_rounds": 1})
     assert {r.run_id for r in first.rows}.isdisjoint(r.run_id for r in other.rows)
     assert all(r.rounds <= 1 for r in other.rows)
+
+
+@pytest.mark.parametrize("system", ["staterag", "static"])
+def test_over_another_graph_only_what_navigates_it_is_another_run(
+    tmp_path: Path, system: str
+) -> None:
+    first = run(tmp_path, [system])
+    other = run(tmp_path, [system], world=OtherGraphWorld())
+    starts = {trace.start(other.journal.steps(r.run_id)).graph for r in other.rows}
+    if system == "staterag":
+        assert {r.run_id for r in first.rows}.isdisjoint(r.run_id for r in other.rows)
+        assert starts == {"other words"}
+    else:
+        assert first.rows == other.rows
+        assert starts == {""}
 
 
 def test_limit_and_offset_choose_questions(tmp_path: Path) -> None:

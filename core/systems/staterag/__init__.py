@@ -62,4 +62,5 @@ SYSTEM = System(
         ("verifier", VerdictValue),
     ),
     preflight=preflight,
+    navigates=True,
 )
