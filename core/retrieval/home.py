@@ -57,6 +57,16 @@ class Home:
         except RetrieverError:
             return None
 
+    def stamp(self) -> tuple[str, int] | None:
+        """What changes with the manifest of the index in use; None where there is none."""
+        folder = self.current()
+        if folder is None:
+            return None
+        try:
+            return folder.name, (folder / "manifest.json").stat().st_mtime_ns
+        except OSError:
+            return folder.name, 0
+
     @contextmanager
     def writing(self, name: str, tracker: Tracker | None = None) -> Iterator[None]:
         """Be the one writer. With a tracker, another one is waited for, its progress told; and

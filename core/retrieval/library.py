@@ -12,11 +12,9 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
-from typing import Literal
 
 from core.errors import BadInput, IndexMismatch, RetrieverError, StaleIndex
 from core.retrieval import uploads
@@ -25,39 +23,20 @@ from core.retrieval.corpus import Contents, of_folder, of_passages
 from core.retrieval.dense import VectorStores
 from core.retrieval.home import Home
 from core.retrieval.index import Index
-from core.retrieval.manifest import FORMAT, Lexical
 from core.retrieval.names import checked_slug, printable
 from core.retrieval.parsing import SECONDS, Parser
 from core.retrieval.progress import Progress, Report, Tracker
+from core.retrieval.summary import CorpusSummary, Kind, Summaries
 from core.retrieval.vectors import Embedder
 from core.settings import unknown_name
 from core.types import Frozen, Passage
 
+__all__ = ["BUNDLED", "CorpusSummary", "Entry", "Library"]
+
 BUNDLED = Path(__file__).resolve().parents[2] / "sample_corpora"
 
-Kind = Literal["bundled", "folder", "uploads", "pool"]
-State = Literal["ready", "not indexed", "needs re-indexing"]
 _OPEN: weakref.WeakValueDictionary[tuple[Path, str, str], Index] = weakref.WeakValueDictionary()
 _OPEN_LOCK = threading.Lock()
-
-
-class CorpusSummary(Frozen):
-    """A corpus as a list shows it; counts are 0 until it is indexed."""
-
-    name: str
-    kind: Kind
-    state: State
-    documents: int = 0
-    passages: int = 0
-    skipped: int = 0
-    warnings: int = 0
-    version: str = ""
-    embedder: str = ""
-    updated_at: datetime | None = None
-    source_tiers: tuple[str, ...] = ()
-    tenants: tuple[str, ...] = ()
-    jurisdictions: tuple[str, ...] = ()
-    dates: tuple[str, str] | None = None
 
 
 class Entry(Frozen):
@@ -100,11 +79,16 @@ class Library:
         self._bundled = bundled
         self._mine = self.root / "workspaces" / workspace / "corpora"
         self._opened: dict[str, Index] = {}
+        self._summaries = Summaries(self.embedder.model, self.stores.place)
 
     def list(self) -> list[CorpusSummary]:
         """The bundled corpora and then the workspace's own, each by name."""
         names = [*self._bundled_names(), *self._own_names()]
-        return [self._summary(self._named(name)) for name in names]
+        found = []
+        for name in names:
+            with suppress(FileNotFoundError):  # deleted since it was listed
+                found.append(self._summary(self._named(name)))
+        return found
 
     def summary(self, name: str) -> CorpusSummary:
         """One corpus.
@@ -296,7 +280,8 @@ class Library:
         name = str(name_or_path)
         known = [*self._bundled_names(), *self._own_names()]
         if name in known:
-            return self._named(name)
+            with suppress(FileNotFoundError):  # deleted since it was listed
+                return self._named(name)
         path = Path(name_or_path)
         if name and _is_folder(path):
             path = path.resolve()
@@ -352,33 +337,7 @@ class Library:
         return build(corpus.home, contents, self.embedder, self.stores, tracker, previous, started)
 
     def _summary(self, corpus: _Corpus) -> CorpusSummary:
-        manifest = corpus.home.manifest()
-        if manifest is None:
-            gone: State = "not indexed" if corpus.home.current() is None else "needs re-indexing"
-            return CorpusSummary(name=corpus.name, kind=corpus.kind, state=gone)
-        usable = (
-            manifest.embedder.model == self.embedder.model
-            and manifest.format == FORMAT
-            and manifest.lexical == Lexical()
-            and manifest.place == self.stores.place
-        )
-        verdicts = [entry.verdict.status for entry in manifest.files]
-        return CorpusSummary(
-            name=corpus.name,
-            kind=corpus.kind,
-            state="ready" if usable else "needs re-indexing",
-            documents=len(manifest.documents),
-            passages=manifest.passages,
-            skipped=verdicts.count("skipped"),
-            warnings=verdicts.count("warning"),
-            version=manifest.version,
-            embedder=manifest.embedder.model,
-            updated_at=manifest.updated_at,
-            source_tiers=manifest.values("source_tier"),
-            tenants=manifest.values("tenant"),
-            jurisdictions=manifest.values("jurisdiction"),
-            dates=manifest.dates(),
-        )
+        return self._summaries.of(corpus.name, corpus.kind, corpus.home)
 
     def _pool_is_up_to_date(self, corpus: _Corpus) -> IndexReport:
         """A pool of passages has no files to read again; re-embed it if the embedder changed."""

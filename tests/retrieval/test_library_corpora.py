@@ -274,3 +274,37 @@ def test_passages_of_the_index_are_the_values_that_were_indexed(tmp_path: Path) 
     assert sorted(lib.open("pool").passages(), key=lambda p: p.title) == sorted(
         given, key=lambda p: p.title
     )
+
+
+def test_a_list_follows_what_other_processes_do_to_the_corpora(tmp_path: Path) -> None:
+    stores = MemoryStores()
+    watching, working = library(tmp_path, stores=stores), library(tmp_path, stores=stores)
+
+    def seen() -> list[tuple[str, str, int, int]]:
+        return [(c.name, c.state, c.documents, c.skipped) for c in watching.list()]
+
+    working.add_files("lamps", [("a.txt", b"A lamp.")])
+    assert seen() == [("lamps", "not indexed", 0, 0)]
+    working.index("lamps")
+    assert seen() == [("lamps", "ready", 1, 0)]
+    working.add_files("lamps", [("empty.txt", b"")])
+    assert not working.index("lamps").changed, "only a verdict is new"
+    assert seen() == [("lamps", "ready", 1, 1)]
+    working.delete("lamps")
+    assert seen() == []
+    working.add_files("lamps", [("b.txt", b"Another lamp."), ("c.txt", b"A third lamp.")])
+    working.index("lamps")
+    assert seen() == [("lamps", "ready", 2, 0)]
+
+
+def test_a_corpus_that_is_deleted_while_it_is_looked_up_is_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lib = library(tmp_path)
+    lib.add_files("lamps", [("a.txt", b"A lamp.")])
+    names = lib._own_names()
+    lib.delete("lamps")
+    monkeypatch.setattr(lib, "_own_names", lambda: names)
+    assert lib.list() == []
+    with pytest.raises(BadInput, match="Unknown corpus"):
+        lib.open("lamps")
