@@ -7,32 +7,44 @@ from collections.abc import Mapping, Sequence
 from components.markup import chip, icon, table
 from components.palette import BLUE, FIRED, GREY, NOT_FIRED, VERMILLION
 from components.safe import esc
+from core import registry, wording
 from core.events import Decided, Step
-from core.narration import outcome as chosen
+from core.measures import Measure, measure
 from core.replay import Redecision
 from core.types import Gate
-
-_SIGNS = {">=": "≥", "<=": "≤", "==": "=", ">": ">", "<": "<"}
+from core.wording import outcome as chosen
 
 
 def words(name: str) -> str:
-    """A gate's or an outcome's name as words."""
+    """A recorded code as words."""
     return name.replace("_", " ")
 
 
-def comparison(gate: Gate) -> str:
-    """``0.4242 ≥ 0.5000`` in plain text; counts are whole."""
-    whole = _whole(gate)
-    return f"{_short(gate.value, whole)} {_SIGNS[gate.op]} {_short(gate.threshold, whole)}"
+def explained(decider: str, gate: Gate) -> str:
+    """A gate's title; pointed at, what it compares, in which range, and what sets its threshold."""
+    what = measure(decider, gate.name)
+    return f'<abbr title="{esc(told(decider, what))}">{esc(what.title)}</abbr>'
 
 
-def _whole(gate: Gate) -> bool:
-    return float(gate.value).is_integer() and float(gate.threshold).is_integer()
+def told(decider: str, what: Measure) -> str:
+    """What a gate compares, its range, and the setting of its threshold."""
+    parts = [what.meaning]
+    if what.span:
+        unit = f", in {what.unit}" if what.unit else ""
+        parts.append(f"Range: {what.span}{unit}.")
+    title = _setting(decider, what.setting)
+    parts.append(f"Threshold: the setting “{title}”." if title else "")
+    return " ".join(part for part in parts if part)
 
 
-def _short(value: float, whole: bool) -> str:
-    text = f"{value:,.0f}" if whole else f"{value:.4f}"
-    return (text.removeprefix("-") if not float(text.replace(",", "")) else text).replace("-", "−")
+def _setting(decider: str, name: str) -> str:
+    system = registry.systems().get(decider.partition(".")[0])
+    field = system.settings.model_fields.get(name) if system else None
+    return str(field.title) if field else ""
+
+
+def _num(text: str) -> str:
+    return f'<span class="ri-num">{text}</span>'
 
 
 def track(gate: Gate, ghost: float | None = None) -> str:
@@ -55,33 +67,32 @@ def ledger(step: Step, ghost: Redecision | None = None) -> str:
     others = _by_name(ghost.gates) if ghost else {}
     rows = []
     for place, g in enumerate(event.gates, 1):
-        now = _ghost(g, others, ghost)
+        now = _ghost(event.decider, g, others, ghost)
+        what = measure(event.decider, g.name)
         cells = [
-            f'<span class="ri-num">{place}</span>',
-            esc(words(g.name)),
-            f'<span class="ri-num">{comparison(g)}</span>',
-            track(g, others[g.name].value if now and g.name in others else None),
-            f'<span class="ri-num">{_margin(g)}</span>',
+            f'<span class="ri-num ri-dim">{place}.</span> {explained(event.decider, g)}'
+            + track(g, others[g.name].value if now and g.name in others else None),
+            _num(wording.value_of(g, what)),
+            _num(wording.condition(g, what)),
+            _num(wording.margin(g, what)),
             chip(FIRED if g.fired else NOT_FIRED),
         ]
         rows.append([*cells, now] if now else cells)
     if ghost:
         known = {g.name for g in event.gates}
-        rows += [_only_ghost(g) for g in ghost.gates if g.name not in known]
-    heads = ["#", "Gate", "Value and threshold", "", "Margin", "Fired"]
+        rows += [_only_ghost(event.decider, g) for g in ghost.gates if g.name not in known]
+    heads = ["Gate", "Value", "Fires at", "Margin", "Fired"]
     caption = f"Gates of step {step.seq}, outcome {chosen(event.outcome)}"
-    return table(caption, heads, rows, numeric=(0, 2, 4))
+    return table(caption, heads, rows, numeric=(1, 2, 3))
 
 
 def _by_name(gates: Sequence[Gate]) -> Mapping[str, Gate]:
     return {g.name: g for g in gates}
 
 
-def _margin(gate: Gate) -> str:
-    return ("+" if gate.margin > 0 else "") + _short(gate.margin, _whole(gate))
-
-
-def _ghost(recorded: Gate, others: Mapping[str, Gate], ghost: Redecision | None) -> str:
+def _ghost(
+    decider: str, recorded: Gate, others: Mapping[str, Gate], ghost: Redecision | None
+) -> str:
     if ghost is None:
         return ""
     other = others.get(recorded.name)
@@ -95,17 +106,19 @@ def _ghost(recorded: Gate, others: Mapping[str, Gate], ghost: Redecision | None)
     if same:
         return ""
     word = "fires" if other.fired else "does not fire"
-    return f'<span class="ri-ghost">now {comparison(other)}: {word}</span>'
+    said = wording.compared(other, measure(decider, other.name))
+    return f'<span class="ri-ghost">now {said}: {word}</span>'
 
 
-def _only_ghost(gate: Gate) -> list[str]:
+def _only_ghost(decider: str, gate: Gate) -> list[str]:
     word = "fires" if gate.fired else "does not fire"
+    what = measure(decider, gate.name)
     return [
-        "",
-        f'<span class="ri-dim">{esc(words(gate.name))}</span>',
-        f'<span class="ri-num ri-dim">{comparison(gate)}</span>',
-        "",
-        f'<span class="ri-num ri-dim">{_margin(gate)}</span>',
+        f'<span class="ri-dim">{explained(decider, gate)}</span>',
+        *(
+            f'<span class="ri-num ri-dim">{say(gate, what)}</span>'
+            for say in (wording.value_of, wording.condition, wording.margin)
+        ),
         f'<span class="ri-ghost">reached now: {word}</span>',
     ]
 
@@ -115,8 +128,8 @@ def outcome(step: Step, ghost: Redecision | None) -> str:
     event = step.event
     assert isinstance(event, Decided)
     text = (
-        f"<b>Step {step.seq}: {esc(chosen(event.outcome))}</b> "
-        f'<span class="ri-dim">{esc(event.reason)}</span>'
+        f"<b>Step {step.seq}: {esc(wording.decided(event.decider, event.outcome))}</b> "
+        f'<span class="ri-dim">{esc(wording.reason(event.decider, event.reason))}</span>'
     )
     if ghost is None or ghost.certainty == "same":
         return text

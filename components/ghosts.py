@@ -10,14 +10,14 @@ from components.palette import GHOST, Sign
 from components.run_store import store
 from core.events import BeliefUpdated, Decided, Step
 from core.journal import Journal
-from core.narration import outcome
 from core.replay import Redecision, ReplayReport
 from core.settings import Role, SystemSettings, changed, extra, role_of
 from core.systems.beliefrag.decide import ACT, READING
+from core.wording import outcome
 
 SIGN = Sign(GHOST, "alt_route", "under the settings now")
-REST = "Move a threshold in Settings, and see here where this run would have turned."
-LIVE = "When it has ended, move a threshold in Settings and see here where it would have turned."
+REST = "Move a threshold or a limit in Settings, and see here where this run would have turned."
+LIVE = "When it has ended, move a threshold or a limit in Settings: where would it have turned?"
 
 
 @dataclass(frozen=True, slots=True)

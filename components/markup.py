@@ -88,8 +88,9 @@ TIPS = {
     "Score": "In the channel's own scale; fused: sum of 1/(60 + rank) over both channels.",
     "Margin": "How far the value is on the firing side of the threshold, in the value's unit; "
     "negative: how far it is from firing.",
-    "Value and threshold": "The comparison as it was recorded.",
-    "Fired": "Whether the comparison held when the decision was taken.",
+    "Value": "What was compared, as it was recorded; point at the gate's name for what it is.",
+    "Fires at": "The values at which the gate fires: its threshold and the side of it.",
+    "Fired": "Whether the value was on the firing side when the decision was taken.",
     "Came": "The step that took it into the evidence, and why.",
     "Went": "The step that took it out, and why; a pruned passage never comes back.",
 }
@@ -97,11 +98,17 @@ TIPS = {
 
 
 def _head(name: str) -> str:
-    tip = TIPS.get(name)
-    return esc(name) if tip is None else f'<abbr title="{esc(tip)}">{esc(name)}</abbr>'
+    return tipped(name, TIPS.get(name, ""))
 
 
-def facts(pairs: Iterable[tuple[str, str]]) -> str:
-    """A definition list; values are HTML already."""
-    inner = "".join(f"<dt>{esc(k)}</dt><dd>{v}</dd>" for k, v in pairs)
+def tipped(name: str, tip: str) -> str:
+    """A name that explains itself when it is pointed at; plain where there is nothing to say."""
+    return f'<abbr title="{esc(tip)}">{esc(name)}</abbr>' if tip else esc(name)
+
+
+def facts(pairs: Iterable[tuple[str, str] | tuple[str, str, str]]) -> str:
+    """A definition list; values are HTML already. A third part explains the name."""
+    inner = "".join(
+        f"<dt>{tipped(name, ''.join(tip))}</dt><dd>{value}</dd>" for name, value, *tip in pairs
+    )
     return f'<dl class="ri-facts">{inner}</dl>'

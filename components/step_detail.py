@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from components.gates import comparison, words
-from components.markup import chip, facts, figure, mono, number, table
-from components.palette import FIRED, NOT_FIRED, PASSED, REFUSED, SIGNALS, WARNING
-from components.safe import esc, isolated, visible
+from components.gates import explained, words
+from components.markup import chip, facts, figure, mono, number, table, tipped
+from components.palette import (
+    DIMENSIONS,
+    FIRED,
+    NOT_FIRED,
+    PASSED,
+    PENDING,
+    REFUSED,
+    SIGNALS,
+    TERMINALS,
+    WARNING,
+)
+from components.safe import esc, isolated, plural, visible
+from core import registry, wording
 from core.events import (
+    BeliefUpdated,
     Called,
+    Committed,
+    Composed,
     Decided,
     DiagnosticsMeasured,
     Event,
@@ -21,28 +36,75 @@ from core.events import (
     ForageTurn,
     Grounded,
     HopResolved,
+    MemoryOp,
     ModelCalled,
     PassagesShown,
+    PathCommitted,
+    PathExplored,
     Proposed,
     QueryIssued,
     Retrieved,
     RunFinished,
     RunStarted,
     Step,
+    Validated,
     Warned,
 )
 from core.fencing import unfence
+from core.measures import INPUTS, measure
 from core.narration import TROUBLE
-from core.narration import outcome as chosen
 
 LONGEST = 60_000
 
 
-def draw(step: Step, titles: dict[str, str]) -> None:
-    """Show one step; ``titles`` names passages by id."""
+Fact = tuple[str, str] | tuple[str, str, str]
+KINDS = {
+    "RunStarted": "Start",
+    "QueryIssued": "Query",
+    "Called": "Call",
+    "ModelCalled": "Language model",
+    "PassagesShown": "Passages, in full",
+    "Retrieved": "Search",
+    "EvidenceChanged": "Evidence",
+    "DiagnosticsMeasured": "Measurement",
+    "BeliefUpdated": "Belief",
+    "Decided": "Decision",
+    "Proposed": "Proposal",
+    "Validated": "Check",
+    "Committed": "Commit",
+    "PathExplored": "Navigation",
+    "PathCommitted": "Path",
+    "ForageTurn": "Turn",
+    "HopResolved": "Sub-question",
+    "Composed": "Packing",
+    "Grounded": "Grounding",
+    "MemoryOp": "Memory",
+    "Probed": "Probe",
+    "FaultInjected": "Fault",
+    "Warned": "Warning",
+    "RunFinished": "End",
+}
+"""What each kind of step is called."""
+SOURCES = {
+    "relevance": "0 to 1. Mean of the hits' calibrated scores, the best weighing most (softmax at "
+    "the relevance temperature). From the retriever.",
+    "support": "0 to 1. From the verifier.",
+    "conflict": "0 to 1. From the verifier.",
+    "uncertainty": "0 to 1. From the verifier; 1 where nothing is held.",
+    "gap": "0 to 1. From the verifier; 1 where nothing is held.",
+    "novelty": "0 to 1. 1 less the mean over the new passages of their highest word overlap "
+    "(Jaccard) with a passage held before.",
+    "cost": "0 to 1. Tokens spent / token budget.",
+}
+"""Range, formula and source of each signal."""
+
+
+def draw(step: Step, titles: Mapping[str, str], stages: Mapping[str, str] | None = None) -> None:
+    """Show one step; ``titles`` names passages by id, ``stages`` the stages."""
+    stage = (stages or {}).get(step.stage, step.stage.capitalize())
     st.html(
-        f'<div class="ri-step"><b>Step {step.seq}</b> <span class="ri-dim">'
-        f"{esc(_spaced(step.event.kind))} · stage {esc(step.stage)} · "
+        f'<div class="ri-step"><b>Step {step.seq}: {esc(KINDS[step.event.kind])}</b> '
+        f'<span class="ri-dim">stage {esc(stage)} · '
         f"{step.elapsed_ms / 1000:.2f}\u00a0s after the start</span></div>"
         + _body(step.event, titles)
     )
@@ -58,17 +120,15 @@ def raw(step: Step) -> None:
     st.code(text[:LONGEST], language="json", wrap_lines=True, height=340)
 
 
-def _spaced(kind: str) -> str:
-    return "".join(f" {c.lower()}" if c.isupper() else c for c in kind).strip().capitalize()
-
-
-def _body(event: Event, titles: dict[str, str]) -> str:
+def _body(event: Event, titles: Mapping[str, str]) -> str:
     if isinstance(event, Decided):
         return _decided(event)
     if isinstance(event, DiagnosticsMeasured):
         return _measured(event)
+    if isinstance(event, BeliefUpdated):
+        return _believed(event)
     if isinstance(event, Retrieved):
-        return _retrieved(event)
+        return _retrieved(event, titles)
     if isinstance(event, EvidenceChanged):
         return _changed(event, titles)
     if isinstance(event, (Called, ModelCalled)):
@@ -88,65 +148,99 @@ def _body(event: Event, titles: dict[str, str]) -> str:
 
 def _decided(event: Decided) -> str:
     gates = "".join(
-        f'<li><span>{esc(words(g.name))}<br><span class="ri-num ri-dim">{comparison(g)}</span>'
+        f"<li><span>{explained(event.decider, g)}<br>"
+        f'<span class="ri-num ri-dim">{wording.compared(g, measure(event.decider, g.name))}</span>'
         f"</span>{chip(FIRED if g.fired else NOT_FIRED)}</li>"
         for g in event.gates
     )
-    inputs = [
-        (words(name), _plain(value))
-        for name, value in event.inputs.items()
-        if not isinstance(value, (list, dict))
-    ]
+    inputs: list[Fact] = []
+    for name, value in event.inputs.items():
+        if value is not None and not isinstance(value, (list, dict)):
+            title, tip = INPUTS.get(name, (words(name).capitalize(), ""))
+            inputs.append((title, _plain(value), tip))
+    asked = f"<h4>Decided from</h4>{facts(inputs)}" if inputs else ""
     return (
-        f"<p><b>{esc(chosen(event.outcome))}</b>: {esc(event.reason)}</p>"
-        f'<ol class="ri-gates">{gates}</ol><h4>Inputs</h4>{facts(inputs)}'
+        f"<p>Decided to <b>{esc(wording.decided(event.decider, event.outcome))}</b>: "
+        f"{esc(wording.reason(event.decider, event.reason))}</p>"
+        f'<ol class="ri-gates">{gates}</ol>{asked}'
     )
 
 
 def _measured(event: DiagnosticsMeasured) -> str:
-    pairs = [
-        (f"{SIGNALS[n][0]}  {n}", number(v))
-        for n in SIGNALS
-        if n != "alpha" and (v := getattr(event, n)) is not None
+    pairs: list[Fact] = [
+        (f"{SIGNALS[n][0]}  {n}", number(v), f"{SIGNALS[n][1]} {SOURCES[n]}")
+        for n in SOURCES
+        if (v := getattr(event, n)) is not None
     ]
     return facts([*pairs, *((n, number(v)) for n, v in event.signals.items())])
 
 
-def _retrieved(event: Retrieved) -> str:
+def _believed(event: BeliefUpdated) -> str:
+    rows = [
+        [
+            f"{look.glyph} {tipped(look.title, f'{look.meaning} 0 to 1.')}",
+            *(number(getattr(b, name)) for b in (event.before, event.instantaneous, event.after)),
+        ]
+        for name, look in DIMENSIONS.items()
+    ]
+    heads = ["Belief", "Before", "Seen now", "After"]
+    chances: list[Fact] = [
+        ("answerable", number(event.p_ans), measure("beliefrag.act", "answer").meaning),
+        (
+            "worth a search",
+            number(event.p_flip),
+            measure("beliefrag.act", "retrieval_value").meaning,
+        ),
+    ]
+    return table("Belief before and after", heads, rows, (1, 2, 3)) + facts(chances)
+
+
+def _retrieved(event: Retrieved, titles: Mapping[str, str]) -> str:
     ordered = any(h.reranked is not None for h in event.passages)
     last = "Cross-encoder" if ordered else "Score"
     rows = [
-        [str(h.rank), isolated(h.title), number(h.lexical, 2), number(h.dense), number(h.score)]
+        [
+            str(h.rank),
+            isolated(titles.get(h.id, h.title)),
+            number(h.lexical, 2),
+            number(h.dense),
+            number(h.score),
+        ]
         for h in event.passages
     ]
     listed = table("Hits", ["#", "Passage", "BM25", "Dense", last], rows, (0, 2, 3, 4))
     return facts([("query", mono(event.query)), ("channel", event.channel)]) + listed
 
 
-def _changed(event: EvidenceChanged, titles: dict[str, str]) -> str:
-    def named(ids: Sequence[str]) -> str:
-        return "<br>".join(isolated(titles.get(i, i)) for i in ids) or "–"
-
+def _changed(event: EvidenceChanged, titles: Mapping[str, str]) -> str:
+    never = "Pruned: a later search cannot bring it back."
     return facts(
         [
-            ("added", named(event.added)),
-            ("removed", named(event.removed)),
-            ("never again", named(event.banned)),
+            ("added", _listed(event.added, titles)),
+            ("removed", _listed(event.removed, titles)),
+            ("never again", _listed(event.banned, titles), never),
             ("reason", esc(event.reason)),
         ]
     )
 
 
 def _call(event: Called | ModelCalled) -> str:
-    pairs = [("task", mono(event.task))]
+    pairs: list[Fact] = []
     if isinstance(event, Called):
-        pairs.append(("port", esc(event.port)))
+        done = wording.WORK.get(f"{event.port}.{event.task}", event.task)
+        pairs.append(("what", esc(done)))
+        pairs.append(("asked of", f"the {esc(event.port)}"))
     else:
-        pairs.append(("model", mono(event.model)))
+        done = wording.WORK.get(f"reasoner.{event.task}", event.task)
+        pairs += [("what", esc(done)), ("model", mono(event.model))]
     pairs += [
         ("took", f'<span class="ri-num">{event.ms:.1f} ms</span>'),
-        ("tokens", f"{event.tokens_in:,} in, {event.tokens_out:,} out"),
-        ("attempts", str(event.attempt)),
+        (
+            "tokens",
+            f"{event.tokens_in:,} in, {event.tokens_out:,} out",
+            "Text given to it and taken from it; both count against the token budget.",
+        ),
+        ("attempts", str(event.attempt), "1 is the first; more where it failed and was repeated."),
     ]
     if event.cached:
         pairs.append(("cache", "answered from the cache"))
@@ -155,49 +249,49 @@ def _call(event: Called | ModelCalled) -> str:
     return facts(pairs)
 
 
-def _simple(event: Event, titles: dict[str, str]) -> list[tuple[str, str]]:
+def _simple(event: Event, titles: Mapping[str, str]) -> list[Fact]:
     if isinstance(event, RunStarted):
-        corpus = f"{isolated(event.corpus.id)} {mono(event.corpus.version[:12])}"
-        return [
-            ("question", isolated(event.question)),
-            ("system", esc(event.system)),
-            ("corpus", corpus),
-            ("reasoner", esc(event.model or event.reasoner)),
-            ("seed", str(event.seed)),
-        ]
+        return _start(event)
     if isinstance(event, QueryIssued):
-        kept = "–" if event.overlap is None else figure(event.overlap)
-        return [
-            ("query", mono(event.query)),
-            ("parent", mono(event.parent) if event.parent else "–"),
-            ("made by", esc(words(event.transformation))),
-            ("why", isolated(event.rationale)),
-            ("overlap", kept),
-        ]
+        return _query(event)
     if isinstance(event, Proposed) and isinstance(event.value, dict):
         parts = [(words(n), _part(v, titles)) for n, v in event.value.items()]
-        return [("role", esc(event.role)), ("field", esc(event.field)), *parts]
+        return [("role", esc(event.role)), ("proposes", f"the {esc(event.field)}"), *parts]
+    if isinstance(event, (Validated, Committed, PathExplored, PathCommitted, MemoryOp)):
+        return _staged(event, titles)
     if isinstance(event, HopResolved):
-        found = "<br>".join(isolated(titles.get(i, i)) for i in event.passages)
         return [
-            ("hop", str(event.hop)),
-            ("sub-question", isolated(event.sub_question)),
-            ("filled", isolated(event.filled)),
-            ("passages", found or "–"),
+            ("place", str(event.hop), "Its place among the sub-questions, from 1."),
+            ("sub-question", isolated(event.sub_question), "#N stands for the answer of the Nth."),
+            ("asked as", isolated(event.filled), "With earlier answers in the place of slots."),
+            ("passages", _listed(event.passages, titles)),
             ("answer", isolated(event.answer or "none")),
         ]
+    if isinstance(event, Composed):
+        routes = Counter(words(p.route) for p in event.passages)
+        cut = Counter(words(p.reason) for p in event.trimmed)
+        shown = ", ".join(f"{n} {route}" for route, n in routes.items())
+        return [
+            ("shown", f"{plural(len(event.passages), 'passage')}: {esc(shown)}"),
+            ("cut", esc(", ".join(f"{n} by {why}" for why, n in cut.items())) or "none"),
+            ("answer type", isolated(event.hint or "–"), "The hint that goes with the call."),
+        ]
     if isinstance(event, PassagesShown):
-        return [(f"passage {n}", isolated(p.title)) for n, p in enumerate(event.passages, 1)]
+        return [
+            (f"passage {n}", isolated(titles.get(p.id, p.title)))
+            for n, p in enumerate(event.passages, 1)
+        ]
     if isinstance(event, Grounded):
         sign = chip(PASSED, "grounded") if event.grounded else chip(REFUSED, "not grounded")
-        quotes = [
+        quotes: list[Fact] = [
             (titles.get(c.passage_id, c.passage_id), isolated(c.quote)) for c in event.citations
         ]
-        return [("verdict", sign), *quotes]
+        tip = "Whether a passage holds the answer's words. Whether it is right, nobody checked."
+        return [("verdict", sign, tip), *quotes]
     if isinstance(event, RunFinished):
         return [
-            ("ended", esc(words(event.terminal))),
-            ("branch", esc(words(event.branch))),
+            ("ended", chip(TERMINALS[event.terminal])),
+            ("branch", esc(words(event.branch)), "The way by which the system came to this end."),
             ("answer", isolated(event.answer or "–")),
             ("why", isolated(event.reason)),
         ]
@@ -205,17 +299,91 @@ def _simple(event: Event, titles: dict[str, str]) -> list[tuple[str, str]]:
     return [(words(n), _plain(v)) for n, v in plain.items() if not isinstance(v, (list, dict))]
 
 
-def _part(value: object, titles: dict[str, str]) -> str:
+def _start(event: RunStarted) -> list[Fact]:
+    system = registry.systems().get(event.system)
+    version = "Digest of the corpus's content and of how it is indexed."
+    return [
+        ("question", isolated(event.question)),
+        ("system", esc(system.title if system else event.system)),
+        ("corpus", f"{isolated(event.corpus.id)} {mono(event.corpus.version[:12])}", version),
+        ("reasoner", esc(event.model or event.reasoner), INPUTS["reasoner"][1]),
+        ("seed", str(event.seed), "The same seed, corpus and settings give the same run."),
+    ]
+
+
+def _query(event: QueryIssued) -> list[Fact]:
+    return [
+        ("query", mono(event.query)),
+        ("made", esc(wording.MADE_BY.get(event.transformation) or words(event.transformation))),
+        ("why", isolated(event.rationale)),
+        ("after", mono(event.parent) if event.parent else "–", "The query that it came from."),
+        (
+            "overlap",
+            "–" if event.overlap is None else number(event.overlap),
+            "Jaccard similarity of its words and those of the query before; 0 to 1.",
+        ),
+    ]
+
+
+def _staged(
+    event: Validated | Committed | PathExplored | PathCommitted | MemoryOp,
+    titles: Mapping[str, str],
+) -> list[Fact]:
+    if isinstance(event, Validated):
+        signs = {"accept": chip(PASSED, "accepted"), "reject": chip(REFUSED)}
+        verdict = signs.get(event.verdict, chip(PENDING, "not run"))
+        return [
+            ("checked", f"the {esc(event.validator)}"),
+            ("verdict", verdict),
+            ("why", isolated(event.reason or "–")),
+        ]
+    if isinstance(event, Committed):
+        tip = "Digest of the whole state: equal digests are equal states."
+        return [
+            ("committed", f"the {esc(event.field)}"),
+            ("state before", mono(event.before[:16]), tip),
+            ("state after", mono(event.after[:16]), tip),
+        ]
+    if isinstance(event, PathExplored):
+        allowed = sum(t.admissible for t in event.transitions)
+        return [
+            ("round", str(event.round), "How many edges below the root."),
+            ("from", plural(len(event.frontier), "node"), "What the beam held."),
+            ("allowed", plural(allowed, "transition"), "Edges of an admissible pair of types."),
+            ("refused", str(len(event.transitions) - allowed), "Refused by type, never scored."),
+            ("not listed", str(event.dropped_count), "Scored lowest, and left out of the record."),
+        ]
+    if isinstance(event, PathCommitted):
+        return [
+            ("path", plural(len(event.path), "node"), "From the root down to a passage."),
+            ("region", _listed(event.region, titles), "Passages around the path's end."),
+        ]
+    sign = chip(PASSED, "allowed") if event.allowed else chip(REFUSED)
+    return [
+        ("role", esc(event.role)),
+        ("operation", esc(event.operation)),
+        ("store", esc(event.scope), "Whose store: of one role, of this question, or of all."),
+        ("artifact", mono(event.artifact)),
+        ("verdict", sign),
+        ("why", isolated(wording.REASONS.get(event.reason, event.reason))),
+    ]
+
+
+def _listed(ids: Sequence[str], titles: Mapping[str, str]) -> str:
+    return "<br>".join(isolated(titles.get(i, i)) for i in ids) or "–"
+
+
+def _part(value: object, titles: Mapping[str, str]) -> str:
     """A part of what was proposed; of evidence the titles."""
     if not isinstance(value, list):
         return _plain(value or None)
-    items = [str(v.get("id", "")) if isinstance(v, dict) else str(v) for v in value]
-    return "<br>".join(isolated(titles.get(i, i)) for i in items) or "–"
+    return _listed([str(v.get("id", "")) if isinstance(v, dict) else str(v) for v in value], titles)
 
 
 def _plain(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, (int, float)):
-        return f'<span class="ri-num">{figure(value)}</span>'
+        text = f"{value:,}" if isinstance(value, int) else figure(value)
+        return f'<span class="ri-num">{text}</span>'
     return "–" if value is None else isolated(value)

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from core import events as e
+from core import wording
+from core.registry import systems
 from core.types import Frozen, Usage
 
 MAX_QUOTE = 80
@@ -32,7 +34,10 @@ _VISIBLE = {"Cc": " ", "Zl": " ", "Zp": " ", "Cf": "", "Cs": "\ufffd", "Co": "\u
 
 def narrate(step: e.Step, titles: Titles | None = None) -> str:
     """What happened in this step, in one line; ``titles`` names passages by their id."""
-    return _TELL[type(step.event)](step.event, titles or {})
+    event = step.event
+    if isinstance(event, e.Committed) and (step.stage, event.field) == ("planner", "verdict"):
+        return "A new cycle begins: the verdict is set back to PENDING."
+    return _TELL[type(event)](event, titles or {})
 
 
 def _quoted(text: str) -> str:
@@ -69,11 +74,12 @@ def spent(usage: Usage) -> str:
 
 def _started(x: e.RunStarted, _: Titles) -> str:
     how = "" if x.origin == "live" else f" ({x.origin})"
-    reader = x.model or x.reasoner
+    reader = x.model or f"the {x.reasoner} reasoner"
+    system = systems().get(x.system)
     faults = f" Faults are injected: {plain(', '.join(x.faults), 200)}." if x.faults else ""
     return (
-        f"{x.system} starts on {_quoted(x.question)} over {plain(x.corpus.id)} with "
-        f"{plain(reader)}{how}.{faults}"
+        f"{system.title if system else plain(x.system)} starts on {_quoted(x.question)} over "
+        f"{plain(x.corpus.id)} with {plain(reader)}{how}.{faults}"
     )
 
 
@@ -106,24 +112,25 @@ def _validated(x: e.Validated, _: Titles) -> str:
 
 
 def _committed(x: e.Committed, _: Titles) -> str:
-    changed = "" if x.before != x.after else "; the state is as it was"
+    changed = "" if x.before != x.after else ", as it was already"
     return f"Committed to the state: {plain(x.field)}{changed}."
 
 
 def _query(x: e.QueryIssued, _: Titles) -> str:
-    made = "as it is" if x.transformation == "verbatim" else f"by {plain(x.transformation)}"
+    made = wording.MADE_BY.get(x.transformation) or f"by {plain(x.transformation)}"
     lost = "" if x.constraints_kept else ", with a constraint lost"
     return f"Query {_quoted(x.query)}, {made}{lost}."
 
 
 def _called(x: e.Called, _: Titles) -> str:
-    what = f"{x.port}.{plain(x.task)}"
+    name = f"{x.port}.{plain(x.task)}"
+    what = wording.WORK.get(name, name)
     if x.error is not None:
         return f"{what} failed: {plain(x.error, 160)}"
     tries = f" at attempt {x.attempt}" if x.attempt > 1 else ""
     kept = ", from the cache" if x.cached else ""
     tokens = f", {x.tokens_in} tokens in and {x.tokens_out} out" if x.port == "reasoner" else ""
-    return f"{what} replied in {x.ms:.0f} ms{tries}{tokens}{kept}."
+    return f"{what} took {x.ms:.0f} ms{tries}{tokens}{kept}."
 
 
 def _model(x: e.ModelCalled, _: Titles) -> str:
@@ -169,36 +176,15 @@ def _belief(x: e.BeliefUpdated, _: Titles) -> str:
     most = max(moved, key=lambda n: abs(moved[n]))
     way = "rises" if moved[most] > 0 else "falls"
     at = f"{way} to {getattr(x.after, most):.2f}"
-    return f"Belief: {most} {at}; answerable {x.p_ans:.2f}, worth retrieving {x.p_flip:.2f}."
-
-
-_TO = {
-    "turn": "take another turn",
-    "hop": "take the next hop",
-    "chain": "go hop by hop",
-    "undecomposed": "take the question as one hop",
-    "exhausted": "stop for want of budget",
-    "none": "choose nothing",
-    "BYPASS": "answer from the initial evidence",
-    "MARS": "go through the cycles",
-    "PASS": "give the verdict PASS",
-    "FAIL": "give the verdict FAIL",
-    "RELEASE": "release the evidence to the reader",
-    "REVISE": "revise in another cycle",
-    "FALLBACK": "fall back on the evidence of all cycles",
-}
-"""Outcomes that are no verbs, as what was decided to do."""
-
-
-def outcome(text: str) -> str:
-    """An outcome in words: without the ids of what was chosen, which say nothing to a person."""
-    word, _, chosen = text.partition(" ")
-    return word if chosen and " " not in chosen else text.replace("_", " ")
+    return (
+        f"Belief: {most} {at}. Chance that it is answerable {x.p_ans:.2f}, that another search "
+        f"makes it so {x.p_flip:.2f}."
+    )
 
 
 def _decided(x: e.Decided, _: Titles) -> str:
-    what = outcome(x.outcome)
-    return f"Decided to {_TO.get(what) or plain(what)}: {plain(x.reason, 160)}"
+    what = plain(wording.decided(x.decider, x.outcome))
+    return f"Decided to {what}: {plain(wording.reason(x.decider, x.reason), 160)}"
 
 
 def _explored(x: e.PathExplored, _: Titles) -> str:
@@ -206,8 +192,8 @@ def _explored(x: e.PathExplored, _: Titles) -> str:
     refused = len(x.transitions) - admitted
     more = f", {x.dropped_count} not listed" if x.dropped_count else ""
     return (
-        f"Navigation round {x.round}: {counted(admitted, 'admissible transition')} from "
-        f"{counted(len(x.frontier), 'node')}, {refused} refused{more}."
+        f"Navigation, round {x.round}: from {counted(len(x.frontier), 'node')} "
+        f"{counted(admitted, 'transition')} of an allowed type, {refused} refused{more}."
     )
 
 
@@ -256,14 +242,16 @@ def _grounded(x: e.Grounded, titles: Titles) -> str:
 def _memory(x: e.MemoryOp, _: Titles) -> str:
     kind = plain(x.artifact.partition(":")[0] or "artifact", 40)
     what = "what is available" if x.artifact == "*" else f"{_article(kind)} {kind}"
-    store, *holder = x.scope.split(" ", 1)
-    whose = f" of the {plain(holder[0])}" if holder and store == "private" else ""
-    where = f"the {plain(store, 40)} store{whose}"
+    store, _blank, holder = x.scope.partition(" ")
+    where = wording.STORES.get(store, f"the {plain(store, 40)} store")
+    if store == "private" and holder != x.role:
+        where = f"the {plain(holder, 40)}'s store"
     if not x.allowed:
         wish = f"{plain(x.operation)} {what} in {where}"
         return f"The {plain(x.role)} may not {wish}: {plain(x.reason, 160)}."
     did = _OPERATIONS.get(x.operation) or f"does {plain(x.operation)} on"
-    return f"The {plain(x.role)} {did} {what} in {where}: {plain(x.reason, 160)}."
+    why = wording.REASONS.get(x.reason, x.reason)
+    return f"The {plain(x.role)} {did} {what} in {where}: {plain(why, 160)}."
 
 
 _OPERATIONS = {

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from core import contracts, registry, trace
+from core import contracts, registry, trace, wording
 from core.events import (
     Decided,
     EvidenceChanged,
@@ -25,7 +25,8 @@ from core.events import (
     Warned,
 )
 from core.literal import esc, isolated, marked
-from core.narration import counted, narrate, outcome
+from core.measures import measure
+from core.narration import counted, narrate
 from core.settings import SystemSettings
 from core.types import Budgets, Citation, Gate, Passage
 
@@ -33,7 +34,6 @@ STYLE = Path(__file__).with_name("page.css")
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 MOST_GATES_OPEN = 12
 """A decision of more gates is folded until it is opened or printed."""
-_SIGNS = {">=": "≥", "<=": "≤", "==": "=", ">": ">", "<": "<"}
 _TONES = {
     "answered": "good",
     "failed": "bad",
@@ -264,32 +264,24 @@ def _decisions(run: _Run) -> str:
         if not isinstance(event, Decided):
             continue
         head = (
-            f"<b>Step {step.seq}: {esc(outcome(event.outcome))}</b> "
-            f"<span class=dim>{isolated(event.reason)}</span>"
+            f"<b>Step {step.seq}: {esc(wording.decided(event.decider, event.outcome))}</b> "
+            f"<span class=dim>{isolated(wording.reason(event.decider, event.reason))}</span>"
         )
         if not event.gates:
             blocks.append(f"<p class=decision>{head}</p>")
             continue
-        rows = [
-            [esc(gate.name.replace("_", " ")), *_comparison(gate), _fired(gate)]
-            for gate in event.gates
-        ]
-        table = _table(("Gate", "Value", "Threshold", "Margin", "Fired"), rows, right=(1, 2, 3))
+        rows = [_row(event.decider, gate) for gate in event.gates]
+        table = _table(("Gate", "Value", "Fires at", "Margin", "Fired"), rows, right=(1, 2, 3))
         opened = " open" if len(event.gates) <= MOST_GATES_OPEN else ""
         more = f" ({counted(len(event.gates), 'gate')})" if not opened else ""
         blocks.append(f"<details{opened}><summary>{head}{more}</summary>{table}</details>")
     return "".join(blocks)
 
 
-def _comparison(gate: Gate) -> tuple[str, str, str]:
-    whole = float(gate.value).is_integer() and float(gate.threshold).is_integer()
-    digits = 0 if whole else 4
-    sign = "+" if gate.margin > 0 else ""
-    return (
-        f"{gate.value:,.{digits}f}",
-        f"{_SIGNS[gate.op]} {gate.threshold:,.{digits}f}",
-        f"{sign}{gate.margin:,.{digits}f}",
-    )
+def _row(decider: str, gate: Gate) -> list[str]:
+    what = measure(decider, gate.name)
+    said = (say(gate, what) for say in (wording.value_of, wording.condition, wording.margin))
+    return [esc(what.title), *(esc(text) for text in said), _fired(gate)]
 
 
 def _fired(gate: Gate) -> str:
