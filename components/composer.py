@@ -10,12 +10,16 @@ from operator import itemgetter
 import streamlit as st
 
 from components import session
+from components.jobs import phase_text
+from components.notices import warning
 from components.safe import plural, visible
 from core import registry
 from core.errors import BadInput
-from core.retrieval.library import CorpusSummary
+from core.retrieval.library import CorpusSummary, Library
 from core.wiring import EXTRACTIVE
 
+EVERY = 2.0
+"""Seconds between two looks at what became of the corpora."""
 NO_QUESTION = "Ask a question about the documents of the corpus."
 
 
@@ -69,21 +73,27 @@ def samples(corpus: str) -> list[str]:
     return [question for _, question in sorted(turns, key=itemgetter(0))]
 
 
-def corpus_label(summary: CorpusSummary) -> str:
-    """A corpus in one line of a list."""
+def corpus_state(library: Library, summary: CorpusSummary) -> str:
+    """What there is to know of a corpus before it is asked over, in a few words."""
+    progress = None if summary.state == "ready" else library.under_way(summary.name)
+    if progress is not None:
+        return f"Being indexed. {phase_text(progress)[1]}"
     if summary.state == "ready":
-        size = plural(summary.documents, "document")
-    else:
-        size = "will be indexed first" if summary.state == "not indexed" else summary.state
-    return f"{visible(summary.name)} · {size}"
+        return plural(summary.documents, "document")
+    what = "Not indexed yet" if summary.state == "not indexed" else summary.state.capitalize()
+    return f"{what}: done first when you ask"
 
 
 def prepare(corpora: Sequence[CorpusSummary]) -> None:
     """First values of the widgets: from the URL, else the first corpus with its sample."""
     names = [c.name for c in corpora]
-    if session.get(session.CORPUS) not in names:
+    before = session.get(session.CORPUS)
+    if before not in names:
         given = session.param(session.P_CORPUS)
-        session.put(session.CORPUS, given if given in names else next(iter(names), None))
+        chosen = given if given in names else next(iter(names), None)
+        session.put(session.CORPUS, chosen)
+        if before is not None:
+            session.put(session.CORPUS_GONE, (before, chosen))
     systems = registry.systems()
     if session.get(session.SYSTEM) not in systems:
         given = session.param(session.P_SYSTEM)
@@ -119,22 +129,27 @@ def _corpus_changed(before: str | None) -> None:
         session.put(session.QUESTION, sample(session.get(session.CORPUS)))
 
 
-def draw(corpora: Sequence[CorpusSummary], *, key: str, button: str = "Ask") -> bool:
+def draw(library: Library, *, key: str, button: str = "Ask") -> bool:
     """Show the box; whether it was asked. What was chosen is in the session."""
+    corpora = library.list()
     prepare(corpora)
-    names = {c.name: corpus_label(c) for c in corpora}
+    names = [c.name for c in corpora]
+    gone = session.take(session.CORPUS_GONE)
+    if gone:
+        warning(f"The corpus {visible(gone[0])} was deleted. {visible(gone[1])} is chosen now.")
     systems = registry.systems()
     left, right = st.columns([1, 1])
     with left:
         st.selectbox(
             "Corpus",
-            list(names),
+            names,
             key=session.CORPUS,
-            format_func=lambda name: names.get(name, visible(str(name))),
+            format_func=visible,
             persist_state="session",
             on_change=_corpus_changed,
             args=(session.get(session.CORPUS),),
         )
+        st.fragment(_follow, run_every=EVERY)(library, names)
     with right:
         st.selectbox(
             "System",
@@ -144,7 +159,7 @@ def draw(corpora: Sequence[CorpusSummary], *, key: str, button: str = "Ask") -> 
             help="Which adaptive-RAG method answers.",
             persist_state="session",
         )
-    st.caption(systems[session.get(session.SYSTEM)].summary)
+        st.caption(systems[session.get(session.SYSTEM)].summary)
     _reasoner()
     st.text_area(
         "Question",
@@ -177,6 +192,17 @@ def draw(corpora: Sequence[CorpusSummary], *, key: str, button: str = "Ask") -> 
                 args=(f"{key}:samples",),
             )
     return asked
+
+
+def _follow(library: Library, drawn: Sequence[str]) -> None:
+    """The state of the chosen corpus as it is now, whichever tab or process changes it. It is no
+    part of the picker's label: the browser keeps the label that it chose."""
+    corpora = {c.name: c for c in library.list()}
+    if list(corpora) != list(drawn):
+        st.rerun()
+    chosen = corpora.get(session.get(session.CORPUS))
+    if chosen is not None:
+        st.caption(corpus_state(library, chosen))
 
 
 def _reasoner() -> None:

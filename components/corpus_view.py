@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import streamlit as st
 
@@ -15,9 +16,9 @@ from components import (
     tam_explorer,
     waiting,
 )
-from components.composer import ask_about, corpus_label
+from components.composer import EVERY, ask_about
 from components.frame import HOME
-from components.jobs import Job, jobs, under_way
+from components.jobs import Job, jobs, phase_text, under_way
 from components.markup import chip
 from components.notices import done, empty, error
 from components.palette import ORANGE, PASSED, PENDING, Sign
@@ -31,6 +32,12 @@ STATES = {
     "ready": Sign(PASSED.colour, "check_circle", "ready"),
     "not indexed": Sign(PENDING.colour, "pending", "not indexed yet"),
     "needs re-indexing": Sign(ORANGE, "sync_problem", "needs re-indexing"),
+}
+KINDS = {
+    "bundled": "comes with the app",
+    "folder": "a folder",
+    "uploads": "uploads",
+    "pool": "passages of a question file",
 }
 VIEWS = {
     "documents": ("Documents", "description"),
@@ -55,9 +62,12 @@ def draw(library: Library, journal: Journal) -> None:
         return
     job = jobs().get(library.workspace, chosen.name)
     active = job is not None and job.active
-    _state(library, journal, chosen, active)
+    elsewhere = not active and library.under_way(chosen.name) is not None
+    _state(library, journal, chosen, active or elsewhere)
     if job is not None and (active or job.news):
         st.fragment(_watch, run_every=0.5 if active else None)(library.workspace, job, active)
+    if not active:
+        st.fragment(_follow, run_every=EVERY)(library, corpora, chosen.name, elsewhere)
     view = st.segmented_control(
         "Show",
         list(VIEWS),
@@ -96,7 +106,7 @@ def _choose(corpora: Sequence[CorpusSummary]) -> CorpusSummary | None:
         list(by_name),
         key=session.CORPUS_CHOSEN,
         persist_state="session",
-        format_func=lambda n: f"{corpus_label(by_name[n])} · {by_name[n].kind}",
+        format_func=lambda n: f"{visible(n)} · {KINDS[by_name[n].kind]}",
         on_change=_changed,
     )
     session.show(**{session.P_CORPUS: name})
@@ -183,6 +193,16 @@ def _delete(library: Library, journal: Journal, chosen: CorpusSummary, with_runs
         session.put(session.RUNS_UNDO, gone)
         text += f" Deleted with it: {plural(len(gone), 'run')}; the Runs page can restore that."
     session.put(session.CORPUS_NOTICE, ("done", text))
+
+
+def _follow(library: Library, drawn: Sequence[CorpusSummary], chosen: str, elsewhere: bool) -> None:
+    """What other tabs and processes do to the corpora: shown as it goes on, and drawn anew."""
+    progress = library.under_way(chosen)
+    if (progress is not None) != elsewhere or library.list() != drawn:
+        st.rerun()
+    if progress is not None:
+        share, text = phase_text(replace(progress, elsewhere=True))
+        st.progress(share, text=text)
 
 
 def _watch(workspace: str, job: Job, active: bool) -> None:

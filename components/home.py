@@ -38,8 +38,7 @@ def draw() -> None:
         left, right = st.columns([1.35, 1], gap="large")
     with left:
         st.subheader("Ask", anchor=False)
-        corpora = work.library.list()
-        if not corpora:
+        if not work.library.list():
             empty("library_books", "No corpus yet", "Add documents on the Corpus page first.")
             st.page_link(
                 CORPUS,
@@ -47,7 +46,7 @@ def draw() -> None:
                 icon=":material/upload_file:",
                 query_params=session.link(),
             )
-        elif composer.draw(corpora, key="home", button="Ask and watch"):
+        elif composer.draw(work.library, key="home", button="Ask and watch"):
             run_page.start(work, registry.system(session.get(session.SYSTEM)).name)
         st.html(_HOW)
     with right:

@@ -16,6 +16,7 @@ from core.settings import SystemSettings, override, parse_assignments
 
 # What to ask: widgets of the composer, kept across pages.
 CORPUS, SYSTEM, QUESTION = "ask_corpus", "ask_system", "ask_question"
+CORPUS_GONE = "ask_corpus_gone"
 REASONER, MODEL, MODEL_KEY, MODEL_BASE = "ask_reasoner", "ask_model", "ask_key", "ask_base"
 # Where one is in a run.
 CURSOR, SLIDER, FOLLOW, FOLLOWING, VIEW, RAIL, DIMENSION = (
@@ -32,7 +33,7 @@ TIMELINE, STAGES, HISTORY = "run_timeline", "run_stages", "run_history"
 FORAGE, CYCLES = "run_forage", "run_cycles"
 TAM_WHOLE, TAM_PAGE, MEMORY_PAGE = "run_tam_whole", "page_tam", "page_memory"
 EVERY_STEP, ADVANCED, RUN_NOTICE = "run_every_step", "settings_advanced", "run_notice"
-OPENED = "run_opened"
+OPENED, PLAYER, PLAY = "run_opened", "run_player", "run_play"
 DRAWS, DRAWN, WAITED = "draws", "run_drawn", "waited"
 SETTINGS_OF, BASE = "settings_of", "settings_base"
 # The list of runs.

@@ -148,12 +148,11 @@ class Library:
             return self._build(corpus, contents, tracker, previous, started)
 
     def under_way(self, name: str) -> Progress | None:
-        """How far an indexing of a corpus is, whichever process does it; None: none does.
-
-        Raises:
-            BadInput: there is none of that name.
-        """
-        return self._find(name).home.under_way()
+        """How far an indexing of a corpus is, whichever process does it; None: none does."""
+        try:
+            return self._find(name).home.under_way()
+        except BadInput:
+            return None
 
     def open(self, name_or_path: str | Path) -> Index:
         """The index of a corpus, as it is; neither embedder nor vector store is loaded.

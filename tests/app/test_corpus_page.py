@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import given, strategies
 
 from components import composer, corpus_search, corpus_upload, session
 from components.jobs import Jobs, jobs
+from core.retrieval.progress import Tracker
 from core.types import Access
 from tests.app.bench import FakeBench
-from tests.app.conftest import CORPUS, Open, html
+from tests.app.conftest import CORPUS, RUN, Open, html
 
 FILES = (
     ("../../etc/passwd.txt", b"The first keeper of the lighthouse was Ada Brook."),
@@ -231,3 +234,62 @@ def test_files_go_to_the_open_corpus_of_ones_own_and_else_to_a_new_one(
 @given(strategies.sets(strategies.from_regex(r"my_corpus(_[1-9])?", fullmatch=True)))
 def test_a_new_corpus_is_offered_under_a_name_that_none_has(taken: set[str]) -> None:
     assert corpus_upload.free_name(taken) not in taken
+
+
+def test_a_question_box_whose_corpus_was_deleted_says_so_and_takes_another(
+    page: Open, indexed: FakeBench
+) -> None:
+    app = page(RUN, corpus="keepers")
+    assert app.selectbox(key=session.CORPUS).value == "keepers"
+    indexed.library.delete("keepers")
+    app.run()
+    assert not app.exception
+    assert app.selectbox(key=session.CORPUS).value == "film_night"
+    assert "The corpus keepers was deleted. film_night is chosen now." in html(app)
+    app.run()
+    assert "was deleted" not in html(app)
+
+
+@pytest.fixture
+def elsewhere(indexed: FakeBench) -> Iterator[FakeBench]:
+    """Another process is indexing the corpus, and has embedded 3 of 9 texts."""
+    home = indexed.library._find("keepers").home
+    tracker = Tracker()
+    with home.writing("keepers", tracker):
+        tracker.step("embedding", 3, 9)
+        yield indexed
+
+
+def test_a_corpus_that_another_process_is_indexing_is_shown_so(
+    page: Open, elsewhere: FakeBench
+) -> None:
+    app = page(CORPUS, corpus="keepers")
+    (bar,) = app.get("progress")
+    assert bar.proto.text.startswith("Another process is indexing it. Embedding texts: 3 of 9")
+    assert app.button(key="corpus_delete").disabled
+    assert app.button(key="corpus_index").disabled
+    assert any("of 3 documents" in c.value for c in app.caption), "the old index serves meanwhile"
+
+
+def test_what_is_started_here_waits_for_another_process_and_then_goes_on(
+    elsewhere: FakeBench,
+) -> None:
+    at_work = Jobs()
+    job = at_work.start(elsewhere.library, "keepers")
+    while job.progress is None:
+        assert not job.done.wait(0.01)
+    assert job.progress.elsewhere
+    job.stopping = True
+    assert job.done.wait(60)
+    assert "goes on there" in job.problem
+
+
+def test_files_are_not_added_while_another_process_indexes_and_are_kept_chosen(
+    page: Open, elsewhere: FakeBench
+) -> None:
+    app = page(CORPUS, corpus="keepers")
+    app.get_by_key(session.CORPUS_VIEW).set_value("add").run()
+    app.file_uploader(key=f"{session.CORPUS_FILES}:0").upload("one.txt", b"Some text.").run()
+    app.button(key="corpus_add").click().run()
+    assert "being indexed already; wait" in html(app)
+    assert app.file_uploader(key=f"{session.CORPUS_FILES}:0").value

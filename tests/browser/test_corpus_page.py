@@ -10,7 +10,7 @@ import pytest
 from tests.app.recorded import NASTY
 from tests.browser import nasty
 from tests.browser.conftest import Site
-from tests.browser.steps import Page, choose, expect, over
+from tests.browser.steps import Context, Page, choose, expect, over
 
 pytestmark = pytest.mark.browser
 
@@ -100,6 +100,53 @@ def test_fifty_uploads_with_nasty_names_and_contents(tab: Page, site: Site) -> N
         assert not set(shown) & set("\u202e\u202c\u200b\x1b")
     choose(tab, "Index health")
     expect(tab.get_by_text(f"{len(nasty.BAD)} skipped").first).to_be_visible()
+
+
+def test_the_question_box_follows_what_becomes_of_the_corpora_in_another_tab(
+    tab: Page, context: Context, site: Site
+) -> None:
+    tab.goto(site.url("Run"))
+    box = tab.get_by_role("combobox", name="Corpus")
+    expect(box).to_be_visible()
+    other = context.new_page()
+    _add(other, site, "harbour", [("tide.md", b"The tide turns at noon.")])
+    expect(other.get_by_text("1 to 1 of 1 document")).to_be_visible()
+    box.click()
+    tab.get_by_role("option", name="harbour").click()
+    expect(tab.get_by_text("1 document", exact=True)).to_be_visible()
+    site.hold("embed-")
+    _add(other, site, "harbour", [("reef.md", b"The reef is grey.")])
+    expect(other.get_by_role("button", name="Stop")).to_be_visible()
+    site.release()
+    expect(tab.get_by_text("2 documents", exact=True)).to_be_visible()
+    for reasoner in ("Language model", "Extractive, no model"):
+        tab.get_by_role("radio", name=reasoner).click()
+        expect(tab.get_by_role("radio", name=reasoner)).to_be_checked()
+        expect(box).to_have_value("harbour")
+    other.get_by_role("button", name="Delete", exact=True).click()
+    other.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).click()
+    expect(other.get_by_text("harbour was deleted.")).to_be_visible()
+    expect(tab.get_by_text("The corpus harbour was deleted.")).to_be_visible()
+    expect(box).to_have_value("film_night")
+
+
+def test_two_tabs_on_one_corpus_see_its_indexing_and_what_was_added(
+    tab: Page, context: Context, site: Site
+) -> None:
+    _add(tab, site, "harbour", [("tide.md", b"The tide turns at noon.")])
+    expect(tab.get_by_text("1 to 1 of 1 document")).to_be_visible()
+    other = context.new_page()
+    other.goto(site.url("Corpus", corpus="harbour"))
+    expect(other.get_by_text("1 to 1 of 1 document")).to_be_visible()
+    site.hold("embed-")
+    _add(tab, site, "harbour", [("reef.md", b"The reef is grey.")])
+    expect(tab.get_by_role("button", name="Stop")).to_be_visible()
+    expect(other.get_by_role("button", name="Stop")).to_be_visible()
+    expect(other.get_by_role("button", name="Delete", exact=True)).to_be_disabled()
+    site.release()
+    for each in (tab, other):
+        expect(each.get_by_text("1 to 2 of 2 documents")).to_be_visible()
+        expect(each.get_by_role("button", name="Delete", exact=True)).to_be_enabled()
 
 
 def test_upload_index_ask_and_see_the_source(tab: Page, site: Site) -> None:
