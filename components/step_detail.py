@@ -103,8 +103,8 @@ def draw(step: Step, titles: Mapping[str, str], stages: Mapping[str, str] | None
     """Show one step; ``titles`` names passages by id, ``stages`` the stages."""
     stage = (stages or {}).get(step.stage, step.stage.capitalize())
     st.html(
-        f'<div class="ri-step"><b>Step {step.seq}: {esc(KINDS[step.event.kind])}</b> '
-        f'<span class="ri-dim">stage {esc(stage)} · '
+        f'<div class="ri-step"><b>Step {step.seq}</b> <span class="ri-dim">'
+        f"{esc(KINDS[step.event.kind])} · stage {esc(stage)} · "
         f"{step.elapsed_ms / 1000:.2f}\u00a0s after the start</span></div>"
         + _body(step.event, titles)
     )
