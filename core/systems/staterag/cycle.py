@@ -57,7 +57,16 @@ from core.types import Passage
 
 RoleStage: TypeAlias = Callable[[Deps, Run, StateRAGSettings], Stage[Run]]
 MOST_KNOWN = 8
-NO_TRACE = Refusal("no_completed_trace", "No trace of the beam ends at EVIDENCE.")
+NO_TRACE = Refusal(
+    "no_completed_trace",
+    "No trace of the beam ends at EVIDENCE. Widen the beam or check the corpus's abstraction "
+    "memory.",
+)
+NO_PASSAGES = Refusal(
+    "no_passages",
+    "The corpus holds no passage that this run may see. Add documents to the corpus, or ask for "
+    "another tenant.",
+)
 
 
 def cycle(deps: Deps, run: Run, settings: StateRAGSettings) -> Stage[Run]:
@@ -187,11 +196,8 @@ def navigate_role(deps: Deps, run: Run, settings: StateRAGSettings) -> Stage[Run
         run = replace(run, named=named)
         calls = len(nodes) - 1
     if not nodes:
-        raise CycleRefused(
-            f"{NO_TRACE.sentence} Widen the beam or check the corpus's abstraction memory.",
-            stage=deps.stage,
-            code=NO_TRACE.code,
-        )
+        refusal = NO_TRACE if len(run.named) > 1 else NO_PASSAGES  # the root is always named
+        raise CycleRefused(refusal.sentence, stage=deps.stage, code=refusal.code)
     if unnamed := [node for node in nodes if node not in run.named]:
         yield from node_texts(deps, unnamed)
         run = replace(run, named=run.named.union(unnamed))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -14,6 +15,7 @@ from core.decisions import Decision, Undetermined
 from core.events import Called, Decided, PathExplored, Proposed, RunFinished, Step
 from core.graph import ADMISSIBLE, Expansion, GraphEdge, NodeType
 from core.replay import replay
+from core.rerun import fork
 from core.systems.staterag.navigator import (
     LISTED,
     NAVIGATE,
@@ -25,9 +27,12 @@ from core.systems.staterag.navigator import (
     score,
 )
 from core.systems.staterag.settings import StateRAGSettings
+from core.systems.staterag.tam_graph import IndexGraph
 from core.tasks import Plan, PlanRequest, Verification
-from core.types import Access, as_json
-from tests.core.world import QUESTION, WordGraph, deps, run
+from core.types import Access, Passage, as_json
+from tests.core.world import QUESTION, Kept, WordGraph, deps, run
+from tests.retrieval.world import library
+from tests.systems.staterag.tam_world import passage
 
 MARS = {"bypass_rule": "off"}
 WIDE = StateRAGSettings(beam=32)
@@ -248,6 +253,32 @@ def test_without_a_completed_trace_the_required_update_fails() -> None:
     assert isinstance(end, RunFinished)
     assert (end.terminal, end.branch) == ("incomplete", "no_completed_trace")
     assert not any(isinstance(s.event, Called) and s.event.task == "answer" for s in steps)
+
+
+UNSEEN: dict[str, tuple[list[Passage], Access]] = {
+    "an empty corpus": ([], Access()),
+    "nothing of the asker's tenant": (
+        [passage("a.md", "Plan of A", "Ada Bell tours Leeds.", tenant="a")],
+        Access(tenants=frozenset({"b"})),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", UNSEEN)
+def test_where_there_is_no_passage_to_see_the_end_says_so(tmp_path: Path, case: str) -> None:
+    passages, access = UNSEEN[case]
+    shelf = library(tmp_path)
+    shelf.index_passages("town", passages)
+    index = shelf.open("town")
+    world = deps(retriever=index.retriever(), graph=IndexGraph(index), access=access)
+    steps = run("staterag", world, **MARS)
+    end = steps[-1].event
+    assert isinstance(end, RunFinished)
+    assert (end.terminal, end.branch) == ("incomplete", "no_passages")
+    assert "no passage that this run may see" in end.reason
+    assert "beam" not in end.reason.lower()
+    again = list(fork(steps, len(steps) - 2, deps(graph=None), Kept()))
+    assert again[-1].event == end.model_copy(update={"usage": again[-1].usage})
 
 
 def test_a_recorded_search_is_searched_again_under_other_settings() -> None:
