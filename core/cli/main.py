@@ -1,8 +1,8 @@
 """The commands, and how an error becomes an exit code and one line.
 
 Exit 0: the command did its work; a run that ended in any defined terminal did. Exit 2: what was
-given cannot be used, or a model failed at all that the command asked of it. Exit 1: the disk is full,
-or an internal error.
+given cannot be used, or a model failed at all that the command asked of it. Exit 1: the disk is
+full, or an internal error.
 """
 
 from __future__ import annotations
@@ -39,6 +39,10 @@ app.command("import")(exchange.import_run)
 app.command("serve-model")(corpora.serve_model)
 
 BAD_INPUT, FAILED, INTERRUPTED = 2, 1, 130
+FIRST = (
+    "To begin: python -m core ask --system beliefrag --corpus film_night "
+    '--question "Who is the spouse of the actor who plays Jarvis in Iron Man?"'
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -46,13 +50,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
+    given = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        code = app(
-            args=None if arguments is None else list(arguments),
-            prog_name="python -m core",
-            standalone_mode=False,
-        )
-        return int(code or 0)
+        if not given:
+            with contextlib.redirect_stdout(sys.stderr):
+                _run(["--help"])
+            return _say(FIRST, BAD_INPUT)
+        return _run(given)
     except TyperException as error:
         return _say(error.format_message(), BAD_INPUT)
     except JournalFull as error:
@@ -66,6 +70,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return FAILED
     except Exception as error:
         return _say(f"Internal error, {type(error).__name__}: {error}", FAILED)
+
+
+def _run(arguments: list[str]) -> int:
+    code = app(args=arguments, prog_name="python -m core", standalone_mode=False)
+    return int(code or 0)
 
 
 def _say(message: str, code: int) -> int:

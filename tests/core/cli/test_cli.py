@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -53,6 +54,19 @@ def test_systems_are_listed_with_their_settings(ask: Any) -> None:
     code, out, _ = ask("systems")
     assert code == 0
     assert all(name in out for name in registry.systems())
+
+
+def test_without_a_command_the_help_and_what_to_do_first_are_shown(ask: Any) -> None:
+    code, out, err = ask()
+    assert (code, out) == (2, "")
+    helped = ask("--help")
+    assert helped[0] == 0
+    *shown, first = err.rstrip("\n").split("\n")
+    assert "\n".join(shown).strip() == helped[1].strip()
+    assert first.startswith("To begin: python -m core ask ")
+    _, *words = shlex.split(first.removeprefix("To begin: "))
+    command = [word if word != "film_night" else "world" for word in words[2:]]
+    assert ask(*command)[0] == 0
 
 
 def test_ask_streams_steps_that_are_all_in_the_journal(ask: Any, tmp_path: Path) -> None:
@@ -138,7 +152,7 @@ def test_bad_input_is_one_line_and_exit_2(
         assert Journal(tmp_path / "data").count() == 0
 
 
-@pytest.mark.parametrize("arguments", [(), ("bogus",), ("ask",), ("replay",), ("export", "x")])
+@pytest.mark.parametrize("arguments", [("bogus",), ("ask",), ("replay",), ("export", "x")])
 def test_wrong_usage_is_one_line_and_exit_2(ask: Any, arguments: tuple[str, ...]) -> None:
     code, out, err = ask(*arguments)
     assert (code, out) == (2, "")
