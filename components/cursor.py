@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from components import session
 
@@ -60,8 +61,9 @@ def pointed(key: str) -> None:
         move(int(points[0]["x"]))
 
 
-def bar(stops: Sequence[int], last: int, live: bool) -> None:
-    """Buttons, slider, and whether to follow; ``stops`` are the steps on the timeline."""
+def bar(stops: Sequence[int], last: int, live: bool) -> DeltaGenerator:
+    """Buttons, slider, and whether to follow; ``stops`` are the steps on the timeline. Returns the
+    place of the player."""
     cursor = session.get(session.CURSOR)
     before = [s for s in stops if s < cursor]
     after = [s for s in stops if s > cursor]
@@ -85,6 +87,7 @@ def bar(stops: Sequence[int], last: int, live: bool) -> None:
             on_click=move,
             args=(after[0] if after else last,),
         )
+        place = st.container(width="content", key="ri_player")
         if live and session.get(session.FOLLOWING):
             # No slider here: a busy browser would send back where it stood some steps ago.
             st.progress(1.0, text=f"Step {last:,}, the newest")
@@ -107,3 +110,4 @@ def bar(stops: Sequence[int], last: int, live: bool) -> None:
             persist_state="session",
             help="Also the bookkeeping of ports: calls and the texts of passages.",
         )
+    return place

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from components import address
 from components.markup import icon
 from components.safe import esc
 from components.session import link
@@ -63,6 +64,7 @@ def head(path: str, purpose: str, *, heading: str | None = None) -> None:
                 icon=f":material/{other.icon}:",
                 query_params=link(),
             )
+        address.draw()
     st.html(
         f'<div class="ri-head"><h1>{esc(heading or page.title)}</h1><p>{esc(purpose)}</p></div>'
     )

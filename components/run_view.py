@@ -15,6 +15,7 @@ from components import (
     ghosts,
     launch,
     paging,
+    player,
     prompts,
     run_head,
     session,
@@ -42,6 +43,8 @@ EVERY = 0.2
 """Seconds between two looks at what a running run has written."""
 TICK = 1.0
 """Seconds after which a running run is drawn again though it wrote nothing: its clock goes on."""
+QUICK = 10.0
+"""A run of fewer seconds is offered to be watched from its start."""
 GATES = 20
 """Decisions on one page of the gate ledger."""
 HEIGHT = 400
@@ -124,7 +127,8 @@ def _body(journal: Journal, run_id: str, live: bool) -> None:
     if not {"meters", "stages"} <= hidden:
         _strip(shown, hidden)
     stops = story.stops(steps, bool(session.get(session.EVERY_STEP)))
-    cursor.bar([s.seq for s in stops], last, live)
+    numbers = [s.seq for s in stops]
+    place = cursor.bar(numbers, last, live)
     _divergence(journal, record, shown)
     with st.container(key="ri_bench"):
         widths = {"timeline": 1.02, "picture": 1.72, "rail": 0.95}
@@ -139,8 +143,11 @@ def _body(journal: Journal, run_id: str, live: bool) -> None:
     if "rail" in columns:
         with columns["rail"]:
             _rail(shown, hidden)
-    with columns["picture"]:  # last: its charts take longest
+    with columns["picture"]:  # its charts take longest
         _picture(shown)
+    if not live:  # last: the player goes on once all of a step is on the page
+        with place:
+            player.draw(numbers, at, on_pick=lambda: cursor.picked(session.PLAYER))
 
 
 def _gone_on(journal: Journal, record: RunRecord, live: bool) -> bool:
@@ -175,8 +182,7 @@ def _divergence(journal: Journal, record: RunRecord, shown: Shown) -> None:
     ghost = shown.ghost
     with st.container(key="ri_turn"):
         if ghost.report is None:
-            words = ghosts.LIVE if record.status == "running" else ghosts.REST
-            st.html(f'<div class="ri-turn-rest">{esc(words)}</div>')
+            _rest(shown, live=record.status == "running")
             return
         titles = [str(type(shown.settings).model_fields[n].title) for n in ghost.changed]
         what = ", ".join(titles[:3]) + (f" and {len(titles) - 3} more" if len(titles) > 3 else "")
@@ -205,6 +211,30 @@ def _divergence(journal: Journal, record: RunRecord, shown: Shown) -> None:
                 help=f"A new run: up to step {turn - 1} as recorded, from step {turn} on live "
                 "under the settings now.",
             )
+
+
+def _rest(shown: Shown, *, live: bool) -> None:
+    """Under the settings as recorded: how to change them; and of a run that was over before one
+    could look, how to see it go."""
+    words = ghosts.LIVE if live else ghosts.REST
+    last = shown.steps[-1]
+    quick = last.elapsed_ms < QUICK * 1000 and len(shown.steps) > 1
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        if quick and not live and shown.cursor == last.seq:
+            st.button(
+                "Watch it from the start",
+                icon=":material/slideshow:",
+                key="run_watch",
+                on_click=_watch_it,
+                help=f"It took {last.elapsed_ms / 1000:.1f} s. Step by step, at the speed beside "
+                "Play.",
+            )
+        st.html(f'<div class="ri-turn-rest">{esc(words)}</div>')
+
+
+def _watch_it() -> None:
+    cursor.move(0)
+    player.begin()
 
 
 def _timeline(shown: Shown, stops: Sequence[Step]) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given, strategies
+from streamlit.testing.v1 import AppTest
 
 from components import composer, home, launch, session
 from core import registry
@@ -109,6 +112,64 @@ def test_stepping_moves_cursor_and_url(page: Open, bench: FakeBench) -> None:
     app.slider(key="run_slider").set_value(3).run()
     assert app.query_params["step"] == "3"
     assert "Step 3" in html(app)
+
+
+def _told(app: AppTest, name: str) -> dict[str, Any] | None:
+    """What an element of our own was told to show."""
+    for element in app.get("bidi_component"):
+        if element.proto.component_name == f"ri_{name}":
+            found: dict[str, Any] = json.loads(element.proto.json)["content"]
+            return found
+    return None
+
+
+def test_the_player_goes_on_from_the_selected_step_and_at_the_end_from_the_start(
+    page: Open, bench: FakeBench
+) -> None:
+    steps = record(answer_threshold=0.55)
+    bench.journal.append(steps)
+    told = _told(page(RUN, run="recordedrun", step="12"), "player")
+    assert told == {"step": 12, "next": 13, "first": 0, "play": False}
+    app = page(RUN, run="recordedrun")
+    told = _told(app, "player")
+    assert told == {"step": 30, "next": None, "first": 0, "play": False}
+    app.button(key="run_watch").click().run()
+    told = _told(app, "player")
+    assert told is not None
+    assert (told["step"], told["play"]) == (0, True)
+    assert app.query_params["step"] == "0"
+    app.run()
+    again = _told(app, "player")
+    assert again == {**told, "play": False}, "a page that is drawn anew does not begin to play"
+    with pytest.raises(KeyError):
+        app.button(key="run_watch")
+
+
+def test_what_plays_are_the_steps_of_the_timeline(page: Open, bench: FakeBench) -> None:
+    steps = record(answer_threshold=0.55)
+    bench.journal.append(steps)
+    app = page(RUN, run="recordedrun", step="1")
+    lines = [i["seq"] for i in _told(app, "timeline")["items"]]  # type: ignore[index]
+    minor = next(s.seq for s in steps if s.seq not in lines)
+    app.slider(key="run_slider").set_value(minor - 1).run()
+    assert _told(app, "player")["next"] == next(s for s in lines if s >= minor)  # type: ignore[index]
+    app.toggle(key="run_every_step").set_value(True).run()
+    assert _told(app, "player")["next"] == minor  # type: ignore[index]
+
+
+def test_a_run_that_took_long_or_is_not_over_is_not_offered_to_be_watched(
+    page: Open, bench: FakeBench
+) -> None:
+    steps = record(answer_threshold=0.55)
+    late = steps[-1].model_copy(update={"elapsed_ms": 60_000.0})
+    bench.journal.append([*steps[:-1], late])
+    app = page(RUN, run="recordedrun")
+    assert _told(app, "player") is not None
+    with pytest.raises(KeyError):
+        app.button(key="run_watch")
+    bench.journal.append([s.model_copy(update={"run_id": "going"}) for s in steps[:-1]])
+    app = page(RUN, run="going")
+    assert _told(app, "player") is None, "its steps come by themselves"
 
 
 def test_a_run_that_is_not_here_is_said_and_a_new_one_offered(page: Open) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.app.recorded import record
@@ -32,6 +34,11 @@ def open_run(tab: Page, site: Site, run_id: str, **params: object) -> None:
     """Go to a run and wait for its timeline."""
     tab.goto(site.url("Run", run=run_id, **params))
     expect(rows(tab).first).to_be_visible()
+
+
+def at_step(tab: Page, seq: int) -> None:
+    """Wait until the detail beside the timeline is that of a step."""
+    expect(tab.locator(".ri-step b")).to_have_text(re.compile(rf"^Step {seq}\b"))
 
 
 def choose(tab: Page, name: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from components import stages, story, strip, timeline
+from components import player, session, stages, story, strip, timeline
 from components.element import Element, script
 from core import registry, trace
 from tests.app.recorded import record
@@ -42,6 +42,7 @@ def _contents() -> Iterator[tuple[Element, list[dict[str, Any]]]]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Element, "show", show)
+        patch.setattr(session, "take", lambda key: None)
         for at in (3, 9, len(steps) - 1):
             upto = steps[: at + 1]
             lines = story.lines(story.stops(upto, True), None, titles, names, None, {})
@@ -49,6 +50,7 @@ def _contents() -> Iterator[tuple[Element, list[dict[str, Any]]]]:
             stops = [strip.Stop(s.seq, "search", "#000", str(s.seq), "tip", "done") for s in upto]
             strip.draw(stops, label="Turns", key="s", on_pick=list)
             stages.draw(system, upto, key="d", on_pick=list)
+            player.draw([s.seq for s in steps], at, on_pick=list)
     yield from told.items()
 
 

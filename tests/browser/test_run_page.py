@@ -8,7 +8,18 @@ import pytest
 
 from tests.app.recorded import NASTY
 from tests.browser.conftest import Site
-from tests.browser.steps import Page, choose, expect, open_run, rows, seed
+from tests.browser.steps import (
+    Context,
+    Locator,
+    Page,
+    at_step,
+    choose,
+    expect,
+    numbers,
+    open_run,
+    rows,
+    seed,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -62,35 +73,139 @@ def test_the_banner_leads_to_the_first_divergence(tab: Page, site: Site) -> None
     expect(banner).to_contain_text("Step 27 would come out as")
     expect(banner.get_by_role("button", name="Go on from step 27")).to_be_visible()
     banner.get_by_role("button", name="Show step 27").click()
-    expect(tab.locator(".ri-step b")).to_have_text("Step 27")
+    at_step(tab, 27)
     expect(tab).to_have_url(re.compile("step=27"))
 
 
 def test_stepping_by_key_click_and_list(tab: Page, site: Site) -> None:
     open_run(tab, site, seed(site))
-    here = tab.locator(".ri-step b")
-    expect(here).to_have_text("Step 30")
+    at_step(tab, 30)
     tab.locator("h1").click()
     tab.keyboard.press("ArrowLeft")
-    expect(here).to_have_text("Step 29")
+    at_step(tab, 29)
     expect(tab).to_have_url(re.compile("step=29"))
-    rows(tab).filter(has_text="Decided to verify").click()
-    expect(here).to_have_text("Step 12")
+    tab.locator(".st-key-ri_timeline .row[data-seq='12']").click()
+    at_step(tab, 12)
     tab.keyboard.press("ArrowDown")
-    expect(here).to_have_text("Step 13")
+    at_step(tab, 13)
     tab.reload()
-    expect(tab.locator(".ri-step b")).to_have_text("Step 13")
+    at_step(tab, 13)
 
 
 def test_the_slider_under_the_keyboard_moves_one_step_at_a_time(tab: Page, site: Site) -> None:
     open_run(tab, site, seed(site))
-    here = tab.locator(".ri-step b")
     slider = tab.get_by_role("slider", name="Selected step")
     slider.focus()
     slider.press("ArrowLeft")
-    expect(here).to_have_text("Step 29")
+    at_step(tab, 29)
     slider.press("ArrowLeft")
-    expect(here).to_have_text("Step 28")
+    at_step(tab, 28)
+
+
+_VISITED = """() => {
+  window.visited = [];
+  new MutationObserver(() => {
+    const step = parseInt(document.querySelector(".ri-step b")?.innerText.slice(5));
+    if (!isNaN(step) && window.visited.at(-1) !== step) window.visited.push(step);
+  }).observe(document.body, { subtree: true, childList: true, characterData: true });
+}"""
+"""Notes the steps that the detail shows, one after the other."""
+
+
+def _player(tab: Page, name: str) -> Locator:
+    return tab.get_by_role("group", name="Player").get_by_role("button", name=name, exact=True)
+
+
+def _faster(tab: Page) -> None:
+    tab.get_by_role("combobox", name="Speed").select_option("fast")
+
+
+def test_a_run_is_watched_from_its_start_to_its_end_and_then_nothing_goes_on(
+    tab: Page, context: Context, site: Site
+) -> None:
+    run_id = seed(site)
+    sent: list[object] = []
+    tab.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame)))
+    tab.clock.install()
+    open_run(tab, site, run_id)
+    other = context.new_page()
+    open_run(other, site, run_id, step=9)
+    at_step(other, 9)
+    _faster(tab)
+    tab.evaluate(_VISITED)
+    tab.get_by_role("button", name="Watch it from the start").click()
+    expect(_player(tab, "Pause")).to_be_visible()
+    at_step(tab, 30)
+    expect(_player(tab, "Play")).to_be_visible()
+    visited = tab.evaluate("[...window.visited]")
+    assert visited == ([30] if visited[0] == 30 else []) + numbers(tab)
+    expect(tab).to_have_url(re.compile("step=30"))
+    at_step(other, 9)
+    sent.clear()
+    tab.clock.run_for(60_000)
+    assert sent == [], "nothing is asked for while nothing plays"
+    _player(tab, "Play").click()
+    expect(tab.locator(".ri-step b")).not_to_have_text(re.compile("^Step 30"))
+    assert sent
+
+
+def test_playing_goes_through_the_steps_of_the_timeline_and_stops_where_it_is_paused(
+    tab: Page, site: Site
+) -> None:
+    open_run(tab, site, seed(site), step=12)
+    at_step(tab, 12)
+    _faster(tab)
+    tab.locator("h1").click()
+    tab.keyboard.press("p")
+    at_step(tab, 16)
+    tab.locator("h1").click()
+    tab.keyboard.press("Space")
+    expect(_player(tab, "Play")).to_be_visible()
+    tab.get_by_role("radio", name="Story", exact=True).click()
+    expect(tab.locator(".st-key-ri_picture_story")).to_be_visible()
+    here = tab.locator(".ri-story .ri-is-current > span").first.inner_text()
+    at_step(tab, int(here))
+    expect(tab).to_have_url(re.compile(f"step={here}$"))
+
+
+def test_the_keys_of_the_player_are_left_to_what_has_the_focus(tab: Page, site: Site) -> None:
+    open_run(tab, site, seed(site))
+    expect(_player(tab, "Play")).to_be_visible()
+    tab.get_by_role("radio", name="Gates", exact=True).focus()
+    tab.keyboard.press("Space")
+    expect(tab.locator(".st-key-ri_picture_gates")).to_be_visible()
+    choose(tab, "Settings")
+    box = tab.get_by_role("spinbutton").first
+    box.focus()
+    tab.keyboard.press("p")
+    tab.keyboard.press("Space")
+    expect(_player(tab, "Play")).to_be_visible()
+    choose(tab, "Step")
+    at_step(tab, 30)
+
+
+def test_stepping_leaves_the_way_back_to_the_page_before(tab: Page, site: Site) -> None:
+    run_id = seed(site)
+    tab.goto(site.url("Runs"))
+    tab.get_by_role("link", name="Open").click()
+    at_step(tab, 30)
+    before = tab.evaluate("history.length")
+    slider = tab.get_by_role("slider", name="Selected step")
+    slider.focus()
+    for seq in (29, 28, 27):
+        slider.press("ArrowLeft")
+        at_step(tab, seq)
+        expect(tab).to_have_url(re.compile(f"step={seq}"))
+    tab.locator(".st-key-ri_timeline .row[data-seq='12']").click()
+    expect(tab).to_have_url(re.compile("step=12"))
+    assert tab.evaluate("history.length") == before
+    tab.reload()
+    at_step(tab, 12)
+    tab.go_back()
+    expect(tab.locator("h1")).to_have_text("Runs")
+    tab.go_forward()
+    expect(tab).to_have_url(re.compile(f"run={run_id}"))
+    expect(rows(tab).first).to_be_visible()
 
 
 def test_a_citation_opens_the_source_with_the_place_marked(tab: Page, site: Site) -> None:
