@@ -20,6 +20,7 @@ from components.palette import (
     VERMILLION,
     WARNING,
     Sign,
+    inked,
 )
 from components.safe import esc, isolated, plural, shorten, visible
 from core.events import Called, EvidenceChanged, ForageTurn, Hit, Retrieved, Step, Warned
@@ -151,7 +152,7 @@ def _strip(everything: Sequence[Turn], here: int, first: int, limit: int) -> Non
             strip.Stop(
                 seq=turn.seq,
                 icon="error" if wrong and not turn.repeated else sign.icon,
-                colour=VERMILLION if wrong and not turn.repeated else sign.colour,
+                colour=inked(VERMILLION if wrong and not turn.repeated else sign.colour),
                 text=str(turn.number),
                 tip=visible(f"Turn {turn.number}, {turn.sign.word.lower()}: {shorten(done, 90)}"),
                 state="now" if place == here else "done" if place < here else "later",

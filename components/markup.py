@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from components.palette import Sign
+from components.palette import Sign, inked
 from components.safe import esc, isolated, marked
 
 
 def icon(name: str, colour: str = "currentColor", size: float = 1.15) -> str:
     """A Material Symbols icon; it is decoration, the word stands beside it."""
-    return (
-        f'<span class="ri-icon" aria-hidden="true" style="color:{colour};font-size:{size}rem">'
-        f"{esc(name)}</span>"
-    )
+    look = f"color:{inked(colour)};font-size:{size}rem"
+    return f'<span class="ri-icon" aria-hidden="true" style="{look}">{esc(name)}</span>'
 
 
 def chip(sign: Sign, text: str | None = None, *, strong: bool = False) -> str:

@@ -8,10 +8,23 @@ GREEN = "#009E73"
 VERMILLION = "#D55E00"
 BLUE = "#0072B2"
 ORANGE = "#E69F00"
-SKY = "#56B4E9"
+SKY = "#3494CC"
+"""Darker than Okabe and Ito's, which is under 3:1 on a white ground as a line or a mark."""
+AMBER = "#B97D00"
+"""Orange as a line or a mark, likewise."""
 PURPLE = "#CC79A7"
 OLIVE = "#9A8C00"
 GREY = "#87919D"
+
+SHARE = 0.72
+"""Of a meaning's colour in an icon, the rest the ink of the theme: with less ink some icons are
+under 3:1 on their own tinted ground."""
+
+
+def inked(colour: str) -> str:
+    """A colour as an icon or a thin mark has it, in CSS, to be seen in either theme."""
+    return f"color-mix(in srgb, {colour} {SHARE:.0%}, currentColor)"
+
 
 GHOST = PURPLE
 """What would be under other settings, drawn over what was recorded."""
@@ -46,6 +59,8 @@ TERMINALS: dict[str, Sign] = {
     "running": Sign(BLUE, "play_circle", "Running"),
     "interrupted": Sign(ORANGE, "power_off", "Interrupted"),
 }
+GUESS = Sign(ORANGE, "warning", "Best guess")
+"""Answered, and by no gate: the run had to end, or the sources do not bear the answer out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +106,7 @@ DIMENSIONS: dict[str, Dimension] = {
     ),
     "uncertainty": Dimension(
         "Uncertainty",
-        ORANGE,
+        AMBER,
         "▲",
         "triangle-up",
         "dashdot",

@@ -21,6 +21,7 @@ from components.palette import (
     VERMILLION,
     WARNING,
     Sign,
+    inked,
 )
 from components.safe import esc, isolated, shorten, visible
 from components.tam_graph import GLYPHS
@@ -84,7 +85,7 @@ def _strip(found: Lineage, whole: Lineage) -> None:
         strip.Stop(
             seq=c.seq,
             icon=_outcome(c).icon,
-            colour=_outcome(c).colour,
+            colour=inked(_outcome(c).colour),
             text=f"Cycle {c.number}",
             tip=visible(f"Cycle {c.number}, steps {c.first} to {c.seq}: {_outcome(c).word}"),
             state="now" if c.number == now else "done" if c.number < now else "later",

@@ -8,6 +8,7 @@ from typing import Any
 from components.budget_meters import amount
 from components.event_signs import MINOR, sign
 from components.markup import icon
+from components.palette import inked
 from components.safe import esc, plural, visible
 from core.events import RunFinished, Step
 from core.narration import narrate
@@ -49,7 +50,7 @@ def lines(
             {
                 "seq": step.seq,
                 "icon": name,
-                "colour": colour,
+                "colour": inked(colour),
                 "text": visible(narrate(step, titles)),
                 "meta": [stages.get(step.stage, step.stage), *_spent(step, previous)],
                 "unknown": unknown,

@@ -12,7 +12,7 @@ from components.answer import open_source
 from components.jobs import Job, graph_jobs, under_way
 from components.markup import chip, facts, mono
 from components.notices import empty, error
-from components.palette import Sign
+from components.palette import Sign, inked
 from components.safe import esc, isolated, plural, shorten
 from components.tam_graph import COLOURS, GLYPHS
 from components.tam_labels import Names
@@ -159,8 +159,9 @@ def _rows(nodes: Sequence[str], kinds: dict[str, str], names: Names, key: str) -
         kind = kinds[node]
         words, action = st.columns([5, 1.3], vertical_alignment="center", gap="small")
         here = " ri-is-here" if node == session.get(session.TAM_NODE) else ""
+        glyph = f'<b style="color:{inked(COLOURS[kind])}">{GLYPHS[kind]}</b>'
         words.html(
-            f'<div class="ri-node{here}"><b style="color:{COLOURS[kind]}">{GLYPHS[kind]}</b> '
+            f'<div class="ri-node{here}">{glyph} '
             f"<b>{isolated(shorten(names.label(node, kind), 60))}</b>"
             f'<div class="ri-dim">{isolated(shorten(texts.get(node, ""), 110))}</div></div>'
         )

@@ -15,7 +15,7 @@ from typing import get_args
 
 import streamlit as st
 
-from components.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION
+from components.palette import AMBER, BLUE, GREEN, GREY, PURPLE, SKY, VERMILLION, inked
 from components.safe import esc, shorten, visible
 from components.tam_layout import BOX_LABEL, KINDS, Drawing, Edge, Node, State
 
@@ -23,7 +23,7 @@ OTHER = "OTHER"
 MANY_EDGES = 1_500
 SHAPES = {"ROOT": "star", "TOPIC": "square", "RELATION": "triangle", "EVIDENCE": "dot"}
 GLYPHS = {"ROOT": "★", "TOPIC": "■", "RELATION": "▲", "EVIDENCE": "●"}
-COLOURS = {"ROOT": ORANGE, "TOPIC": BLUE, "RELATION": SKY, "EVIDENCE": GREY}
+COLOURS = {"ROOT": AMBER, "TOPIC": BLUE, "RELATION": SKY, "EVIDENCE": GREY}
 SIZES = {"ROOT": 16, "TOPIC": 11, "RELATION": 8, "EVIDENCE": 6}
 STATES: dict[str, tuple[str, str]] = {
     "chosen": (GREEN, "✓"),
@@ -248,7 +248,7 @@ def legend(states: Collection[str], words: Mapping[str, str]) -> str:
         + "".join(
             f'<span><span class="ri-swatch{" ri-dashed" if s in DASHED else ""}" '
             f'style="--c:{STATES[s][0]}"></span>'
-            f'<b style="color:{STATES[s][0]}">{STATES[s][1]}</b> {esc(words[s])}</span>'
+            f'<b style="color:{inked(STATES[s][0])}">{STATES[s][1]}</b> {esc(words[s])}</span>'
             for s in STATES
             if s in states
         )
@@ -261,7 +261,7 @@ def kinds_legend(counts: Mapping[str, int]) -> str:
     return (
         '<div class="ri-legend ri-tabular">'
         + "".join(
-            f'<span><b style="color:{COLOURS[k]}">{GLYPHS[k]}</b> {counts[k]:,} {k}</span>'
+            f'<span><b style="color:{inked(COLOURS[k])}">{GLYPHS[k]}</b> {counts[k]:,} {k}</span>'
             for k in KINDS
             if counts.get(k)
         )
