@@ -2,6 +2,7 @@ import pytest
 
 from core.reasoning.extractive.conflict import conflicts
 from core.reasoning.extractive.features import build_scene
+from core.types import Metadata
 from tests.reasoning.bag_view import passage, view_of
 
 QUESTION = "When was the Harlow Bridge over the river Tarn opened?"
@@ -83,3 +84,45 @@ def test_two_places_of_one_name_do_not_conflict():
     other = text.replace("Floyd", "White").replace("Iowa", "Arkansas")
     titles = ("Midway, Floyd County, Iowa", "Midway, White County, Arkansas")
     assert not found("In which country is the community of Midway?", *pair(text, other, titles))
+
+
+HELD_APART = [
+    ({"superseded_by": "new.md"}, {}),
+    ({}, {"superseded_by": "new.md"}),
+    ({"superseded_by": "b.md"}, {"superseded_by": "c.md"}),
+    ({"tenant": "aurora"}, {"tenant": "borealis"}),
+    ({"jurisdiction": "EU"}, {"jurisdiction": "US"}),
+]
+HELD_TOGETHER = [
+    ({}, {}),
+    ({"tenant": "aurora"}, {"tenant": "aurora"}),
+    ({"tenant": "aurora"}, {}),
+    ({"jurisdiction": "EU"}, {"tenant": "aurora"}),
+    ({"date": "2020-01-01", "source_tier": "official"}, {"date": "2024-01-01"}),
+]
+
+
+def told(one, other):
+    passages = pair(FACT, FACT.replace("1931", "1935"))
+    known = [
+        p.model_copy(update={"metadata": Metadata(**m)})
+        for p, m in zip(passages, (one, other), strict=True)
+    ]
+    return found(QUESTION, *known)
+
+
+@pytest.mark.parametrize(("one", "other"), HELD_APART)
+def test_documents_that_hold_for_other_times_or_readers_do_not_contradict(one, other):
+    assert not told(one, other)
+
+
+@pytest.mark.parametrize(("one", "other"), HELD_TOGETHER)
+def test_documents_that_hold_together_do(one, other):
+    assert told(one, other)
+
+
+def test_a_contradiction_beside_the_question_is_no_doubt_of_the_answer():
+    toll = "The Harlow Bridge over the river Tarn takes a toll of 4 shillings from every cart."
+    sides = pair(f"{FACT} {toll}", toll.replace("4", "6"))
+    assert not found("When was the Harlow Bridge over the river Tarn opened to traffic?", *sides)
+    assert found("What toll does the Harlow Bridge over the river Tarn take from carts?", *sides)

@@ -1,7 +1,8 @@
 """Contradictions inside the evidence: two passages that say one thing with different values.
 
 The rule compares wording (findings, "C"): it finds most contradictions that arise when a sentence
-is copied and a value changed, and hardly any that are worded differently.
+is copied and a value changed, and hardly any that are worded differently. Documents that their
+metadata tell apart (superseded, of another tenant or law) do not contradict each other.
 """
 
 from __future__ import annotations
@@ -20,8 +21,14 @@ from core.reasoning.extractive.features import (
 )
 from core.reasoning.extractive.lexicon import words
 from core.retrieval.tokenizer import STOP_WORDS, Token
+from core.types import Metadata
 
 LEAST_RELEVANCE = 0.3
+BEARING = 0.2
+"""A pair bears on the question if one of its sentences is at most this far below the sentence that
+bears on it most, by ``SentenceFeatures.s``: what disagrees elsewhere in the documents is no doubt
+of the answer. Of 399 changed values found in development questions and bundled corpora it keeps
+97.5%."""
 LEAST_OVERLAP = 0.5
 LEAST_SHARED_STEMS = 4
 LEAST_RATIO = 0.7
@@ -45,24 +52,42 @@ class Conflict:
 
 
 def conflicts(scene: Scene) -> list[Conflict]:
-    """Every contradicting pair of sentences that bear on the question, strongest first."""
+    """Every contradicting pair of sentences that bears on the question, strongest first."""
     relevant = [s for s in scene.sentences if s.emb >= LEAST_RELEVANCE]
+    bearing = max((s.s for s in scene.sentences), default=0.0) - BEARING
     found = []
     for one, other in combinations(relevant, 2):
-        if one.passage == other.passage or not _overlaps(one, other):
+        if one.passage == other.passage or max(one.s, other.s) < bearing:
             continue
-        if not _same_subject(scene.passages[one.passage], scene.passages[other.passage]):
+        if not _overlaps(one, other):
+            continue
+        first, second = scene.passages[one.passage], scene.passages[other.passage]
+        if _hold_apart(first.passage.metadata, second.passage.metadata):
+            continue
+        if not _same_subject(first, second):
             continue
         conflict = _compare(scene, one, other)
         if conflict is not None:
             found.append(conflict)
-    return sorted(found, key=lambda c: (-c.strength, c.first.row, c.second.row))
+    return sorted(
+        found, key=lambda c: (-c.strength, -max(c.first.s, c.second.s), c.first.row, c.second.row)
+    )
 
 
 def _overlaps(one: SentenceFeatures, other: SentenceFeatures) -> bool:
     shared = len(one.parse.terms & other.parse.terms)
     least = min(len(one.parse.terms), len(other.parse.terms))
     return shared >= LEAST_SHARED_STEMS and shared >= LEAST_OVERLAP * least
+
+
+def _hold_apart(one: Metadata, other: Metadata) -> bool:
+    """Whether both can be true: one is superseded, or they hold for two tenants or two laws."""
+    scopes = ((one.tenant, other.tenant), (one.jurisdiction, other.jurisdiction))
+    return (
+        one.superseded_by is not None
+        or other.superseded_by is not None
+        or any(a is not None and b is not None and a != b for a, b in scopes)
+    )
 
 
 def _same_subject(one: PassageFeatures, other: PassageFeatures) -> bool:

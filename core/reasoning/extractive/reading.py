@@ -20,6 +20,7 @@ import numpy as np
 from core.ports import FloatArray, TextView
 from core.reasoning.extractive.candidates import answer_key
 from core.reasoning.extractive.columns import FEATURES
+from core.reasoning.extractive.currency import current
 from core.reasoning.extractive.decompose import sub_questions
 from core.reasoning.extractive.facets import facets_of
 from core.reasoning.extractive.features import Scene, build_scene
@@ -169,7 +170,12 @@ def _source(pool: Pool, i: int) -> Source:
 
 
 def read(scene: Scene, w: FloatArray | None = None) -> RankedAnswers:
-    """The ranked answers of a scene. Deterministic; never raises for any text."""
+    """The ranked answers of a scene, from its passages that still hold (``currency``).
+    Deterministic; never raises for any text."""
+    kept = current(scene.question, [p.passage for p in scene.passages])
+    if len(kept) < len(scene.passages):
+        passages = [scene.passages[i].passage for i in kept]
+        return _replaced(read(build_scene(scene.question, passages, scene.view), w), kept)
     asked = asked_of(scene.question)
     if asked is not None:
         return _abroad(scene, asked)
@@ -185,6 +191,15 @@ def read(scene: Scene, w: FloatArray | None = None) -> RankedAnswers:
     pool, hops = pool_of(scene, w)
     filled = frozenset(pool.hop.answers[-1:]) if pool.hop else frozenset[str]()
     return rank(pool, w, hops, excluded=filled)[0]
+
+
+def _replaced(ranked: RankedAnswers, kept: tuple[int, ...]) -> RankedAnswers:
+    """Answers from the passages ``kept`` of a scene, with their places in the whole of it."""
+    answers = tuple(
+        replace(a, sources=tuple(replace(s, passage=kept[s.passage]) for s in a.sources))
+        for a in ranked.answers
+    )
+    return replace(ranked, answers=answers, best=answers[0] if answers else None)
 
 
 def _abroad(scene: Scene, asked: Asked) -> RankedAnswers:
