@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from core.adapters.memory_store import MemoryPool
 
 Status = Literal["running", "finished", "interrupted"]
-Label = Literal["right", "wrong"]
+Label = Literal["right", "wrong", "unanswerable"]
+"""A person's judgement: of the answer, or that the corpus has none and no system should answer."""
 
 MAX_NOTE = 10_000
 _STEPS: TypeAdapter[list[Step]] = TypeAdapter(list[Step])
@@ -254,8 +255,15 @@ class Journal:
         self._set(run_id, note=note)
 
     def label(self, run_id: str, label: Label | None, right_answer: str | None = None) -> None:
-        """Mark a run's answer right or wrong, with the right answer where it is known."""
-        self._set(run_id, label=label, right_answer=right_answer)
+        """Judge a run; a right answer that is given is kept, else the one that is kept stays."""
+        values: dict[str, Any] = {"label": label}
+        if right_answer is not None:
+            values["right_answer"] = right_answer
+        self._set(run_id, **values)
+
+    def correct(self, run_id: str, right_answer: str | None) -> None:
+        """Keep the right answer of a run's question, or that none is known."""
+        self._set(run_id, right_answer=right_answer)
 
     def delete(self, run_id: str) -> None:
         """Take a run out of the list; ``restore`` undoes it.

@@ -25,7 +25,10 @@ SystemNames = Annotated[str, typer.Option("--systems", metavar="A,B", help="See 
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Results, summary and runs.")]
 Corpus = Annotated[
     str | None,
-    typer.Option("--corpus", help="A corpus by name, or a folder; else the file's passages."),
+    typer.Option(
+        "--corpus",
+        help="A corpus by name, or a folder; else the one the questions name, or their passages.",
+    ),
 ]
 Limit = Annotated[int | None, typer.Option("--limit", help="At most this many questions.")]
 Offset = Annotated[int, typer.Option("--offset", help="Leave out this many questions first.")]
@@ -80,6 +83,8 @@ def evaluate(
     names = evaluation.manifest.systems
     if probe and (apart := [name for name in names if name not in PROBED_SYSTEMS]):
         print(f"Run as they are, without probes: {', '.join(apart)}.", file=sys.stderr)
+    if left_out := evaluation.manifest.left_out:
+        print(f"Left out, about other corpora: {counted(left_out, 'question')}.", file=sys.stderr)
     print(markdown(means(evaluation.rows, names)))
 
 

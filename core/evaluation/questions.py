@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,8 @@ class Question(Frozen):
     """A question with what a right run of it looks like.
 
     ``gold`` are passage ids where the file brings its passages; ``gold_quotes`` name documents
-    of a corpus otherwise. None of these ever reaches a reasoner or the memory pool.
+    of a corpus otherwise. None of these ever reaches a reasoner or the memory pool. ``corpus`` is
+    the one that the question is about, where the file says so.
     """
 
     id: str
@@ -34,6 +35,7 @@ class Question(Frozen):
     hops: int | None = None
     expected_terminal: Terminal | None = None
     tenant: str | None = None
+    corpus: str | None = None
     settings: dict[str, Any] = {}  # noqa: RUF012
 
 
@@ -42,6 +44,30 @@ class QuestionSet(Frozen):
 
     questions: tuple[Question, ...]
     passages: tuple[Passage, ...] = ()
+
+
+def of_corpus(
+    questions: Sequence[Question], corpus: str | None
+) -> tuple[tuple[Question, ...], str | None]:
+    """The questions that are asked over a corpus, and the corpus that they are asked over.
+
+    With ``corpus``, those that name it; all where none does. Without, all questions over the one
+    corpus that each names; None where none names any.
+
+    Raises:
+        BadInput: no corpus is given, and they name several, or only some name one.
+    """
+    named = dict.fromkeys(q.corpus for q in questions)
+    if corpus is not None:
+        return tuple(q for q in questions if corpus not in named or q.corpus == corpus), corpus
+    if len(named) > 1:
+        known = ", ".join(name for name in named if name is not None)
+        some = "some of the questions name no corpus, others " if None in named else ""
+        raise BadInput(
+            f"The questions are about several corpora ({some}{known}); give one of them with "
+            "--corpus, and those about it are asked."
+        )
+    return tuple(questions), next(iter(named), None)
 
 
 def pooled_passage(title: str, text: str) -> Passage:
@@ -125,6 +151,7 @@ def _question(item: dict[str, Any], number: int, pool: dict[str, Passage]) -> Qu
         hops=item.get("hops"),
         expected_terminal=item.get("expected_terminal"),
         tenant=item.get("tenant"),
+        corpus=item.get("corpus"),
         settings=item.get("settings", {}),
     )
 

@@ -18,7 +18,7 @@ from core.errors import BadInput
 from core.evaluation.gold import resolve_gold
 from core.evaluation.jobs import Job, OnProgress, World, code_digest, opened, results
 from core.evaluation.probe import PROBED_SYSTEMS
-from core.evaluation.questions import Question, load_questions
+from core.evaluation.questions import Question, load_questions, of_corpus
 from core.evaluation.store import Evaluation, Manifest, gold_json
 from core.evaluation.worlds import prepared
 from core.faults import Fault
@@ -50,7 +50,9 @@ def evaluate(
 ) -> Evaluation:
     """Run every system on every question, and write the results into ``out``.
 
-    Without a corpus, the pool of the file's passages is indexed under ``out``. ``settings`` go to
+    Without a corpus it is the one that the questions name, else the pool of the file's passages,
+    indexed under ``out``; of a given one, the questions that name it are asked, or all where none
+    does. ``settings`` go to
     the systems that have such a knob, a question's own likewise and over them. With
     ``probe``, BeliefRAG's runs are probe runs; systems without such a mode run as they are.
     ``api_base`` is where the model is served; it may be another one when an evaluation goes on.
@@ -62,7 +64,8 @@ def evaluate(
         RunCancelled: ``cancelled`` said so; what was finished is kept.
     """
     given = load_questions(questions_path)
-    asked = _slice(given.questions, questions_path.name, limit, offset)
+    about, corpus = of_corpus(given.questions, corpus)
+    asked = _slice(about, questions_path.name, limit, offset)
     names = _systems(systems, probe)
     chosen = _settings(names, settings or {})
     injected = _fault(fault, names)
@@ -103,6 +106,7 @@ def evaluate(
             systems=names,
             settings={n: s.model_dump(mode="json") for n, s in chosen.items()},
             questions=asked,
+            left_out=len(given.questions) - len(about),
             gold=gold_json(gold),
         )
         rows = tuple(done[job.key] for job in jobs)

@@ -28,7 +28,8 @@ MANIFEST = "evaluation.json"
 
 
 class Manifest(Frozen):
-    """What was asked of which systems. ``gold`` is by question id, ``settings`` by system."""
+    """What was asked of which systems. ``gold`` is by question id, ``settings`` by system;
+    ``left_out`` counts the file's questions about other corpora."""
 
     questions_file: str
     corpus: CorpusRef
@@ -39,6 +40,7 @@ class Manifest(Frozen):
     systems: tuple[str, ...]
     settings: dict[str, JsonObject]
     questions: tuple[Question, ...]
+    left_out: int = 0
     gold: dict[str, tuple[tuple[str, ...], ...]]
 
 
