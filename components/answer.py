@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
+from components import ended
 from components.markup import chip, mono, passage
 from components.notices import empty
-from components.palette import PASSED, REFUSED, TERMINALS
+from components.palette import PASSED, REFUSED
 from components.safe import esc, isolated
+from core import endings
 from core.events import PassagesShown, RunFinished, Step
 from core.types import Citation, Passage
 
@@ -36,17 +38,19 @@ def draw(steps: Sequence[Step], *, key: str, quotes: bool = True) -> None:
     if not isinstance(last, RunFinished):
         empty("hourglass_top", "No answer yet", "The answer and its citations appear here.")
         return
-    sign = TERMINALS[last.terminal]
+    why = endings.guess_of(steps)
     grounded = (
         chip(PASSED, "found in the sources")
         if last.grounded
         else chip(REFUSED, "not found in the sources")
     )
     text = f'<div class="ri-answer" dir="auto">{isolated(last.answer)}</div>' if last.answer else ""
+    sign = ended.sign(last.terminal, why)
+    said = [last.reason, why.removesuffix(endings.UNGROUNDED).strip()]
     then = NEXT.get(last.terminal, "")
     st.html(
         f'{text}<div class="ri-outcome">{chip(sign)}{grounded if last.answer else ""}'
-        f'<span class="ri-dim">{isolated(last.reason)}</span></div>'
+        f'<span class="ri-dim">{isolated(" ".join(said))}</span></div>'
         + (f'<p class="ri-dim">{esc(then)}</p>' if then else "")
     )
     if quotes:

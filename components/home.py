@@ -6,11 +6,10 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
-from components import composer, run_page, session, warm
+from components import composer, ended, run_page, session, warm
 from components.frame import CORPUS, RUN, RUNS
-from components.markup import chip, icon
+from components.markup import icon
 from components.notices import empty
-from components.palette import TERMINALS
 from components.runs_list import system_title
 from components.safe import esc, isolated, plural, shorten
 from components.workspace import bench
@@ -102,7 +101,6 @@ def ago(then: datetime, now: datetime) -> str:
 
 def _run(record: RunRecord, changed: int) -> None:
     """One recent run; ``changed``: how many of its settings were not the defaults."""
-    state = record.terminal or record.status
     answer = f"<b>{isolated(shorten(record.answer, 80))}</b>" if record.answer else ""
     words, action = st.columns([4, 1], vertical_alignment="center", gap="small")
     own = f"<span>{plural(changed, 'setting')} changed</span>" if changed else ""
@@ -112,7 +110,7 @@ def _run(record: RunRecord, changed: int) -> None:
     with words:
         st.html(
             f'<div class="ri-title" dir="auto">{title}</div>'
-            f'<div class="ri-outcome">{chip(TERMINALS[state])}{answer}</div>'
+            f'<div class="ri-outcome">{ended.of(record)}{answer}</div>'
             f'<div class="ri-byline ri-tabular"><b>{esc(system_title(record.system))}</b>'
             f"{own}<span>{isolated(record.corpus.id)}</span>"
             f'<span title="{record.started:%Y-%m-%d %H:%M:%S} UTC">'

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from components import launch, memory_panel, run_export, session
+from components import ended, launch, memory_panel, run_export, session
 from components.frame import RUN
 from components.markup import chip, mono
-from components.palette import GREY, PASSED, REFUSED, TERMINALS, Sign
+from components.palette import GREY, PASSED, REFUSED, Sign
 from components.safe import esc, isolated
-from core import registry
+from core import endings, registry
 from core.events import MemoryOp, RunFinished, Step
 from core.journal import Journal, RunRecord
 from core.narration import plain
@@ -77,23 +77,25 @@ def draw(
 
 def _words(record: RunRecord, steps: Sequence[Step]) -> str:
     last = steps[-1]
-    state = record.terminal or record.status
-    ended = last.event if isinstance(last.event, RunFinished) else None
-    parts = [chip(TERMINALS[state], strong=True)]
-    if ended and ended.answer:
-        words = isolated(ended.answer)
-        if len(ended.answer) > LONG:
-            tip = esc(f"{ended.answer}\n\nThe Answer view shows it whole.")
+    end = last.event if isinstance(last.event, RunFinished) else None
+    why = endings.guess_of(steps)
+    parts = [ended.of(record, why, strong=True)]
+    if end and end.answer:
+        words = isolated(end.answer)
+        if len(end.answer) > LONG:
+            tip = esc(f"{end.answer}\n\nThe Answer view shows it whole.")
             parts.append(f'<span class="ri-answer ri-long" dir="auto" title="{tip}">{words}</span>')
         else:
             parts.append(f'<span class="ri-answer" dir="auto">{words}</span>')
         parts.append(
             chip(PASSED, "found in the sources")
-            if ended.grounded
+            if end.grounded
             else chip(REFUSED, "not found in the sources")
         )
-    elif ended:
-        parts.append(f"<span>{isolated(ended.reason)}</span>")
+        short = why.removesuffix(endings.UNGROUNDED).strip()
+        parts.append(f'<span class="ri-dim">{esc(short)}</span>' if short else "")
+    elif end:
+        parts.append(f"<span>{isolated(end.reason)}</span>")
     parts.append(_reused(steps))
     name = f"<b>{isolated(record.name)}</b>" if record.name else ""
     origin = "" if record.origin == "live" else esc(record.origin)

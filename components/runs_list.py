@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
-from components import paging, run_export, session
+from components import ended, judging, paging, run_export, session
 from components.frame import RUN
+from components.judging import JUDGED
 from components.markup import chip
 from components.notices import done, empty, error
-from components.palette import GREY, ORANGE, PASSED, REFUSED, TERMINALS, Sign
+from components.palette import GREY, ORANGE, TERMINALS, Sign
 from components.safe import esc, isolated, plural, shorten
 from core import registry
-from core.errors import BadInput
+from core.errors import RagError
 from core.journal import MAX_NOTE, Journal, RunFilter, RunRecord
 from core.retrieval.library import CorpusSummary
 
 PAGE = 15
-RIGHT = Sign(PASSED.colour, "thumb_up", "marked right")
-WRONG = Sign(REFUSED.colour, "thumb_down", "marked wrong")
 CHANGED = Sign(ORANGE, "sync_problem", "corpus changed since")
 GONE = Sign(GREY, "folder_off", "corpus is gone")
 ANY = "any"
@@ -85,9 +83,9 @@ def _filters() -> RunFilter:
         )
         st.selectbox(
             "Marked",
-            [ANY, "right", "wrong"],
+            [ANY, *JUDGED],
             key=session.RUNS_LABEL,
-            format_func=lambda n: "Marked or not" if n == ANY else f"Marked {n}",
+            format_func=lambda n: "Marked or not" if n == ANY else JUDGED[n].word,
             persist_state="session",
             width=160,
             on_change=_first_page,
@@ -158,10 +156,10 @@ def _row(journal: Journal, record: RunRecord, versions: Mapping[str, str]) -> No
 
 
 def _words(record: RunRecord, versions: Mapping[str, str]) -> str:
-    state = record.terminal or record.status
-    chips = [chip(TERMINALS[state])]
+    chips = [ended.of(record)]
     if record.label:
-        chips.append(chip(RIGHT if record.label == "right" else WRONG))
+        sign = JUDGED[record.label]
+        chips.append(chip(sign, f"marked: {sign.word.lower()}"))
     now = versions.get(record.corpus.id)
     if now is None:
         chips.append(chip(GONE))
@@ -214,56 +212,49 @@ def _actions(journal: Journal, record: RunRecord) -> None:
 
 
 def _editor(journal: Journal, record: RunRecord) -> None:
-    keys = {n: f"{n}:{record.run_id}" for n in (*_EDITS, "delete")}
-    session.first(keys["name"], record.name)
-    session.first(keys["note"], record.note)
-    session.first(keys["label"], record.label)
-    session.first(keys["right"], record.right_answer or "")
-    change = {"on_change": _edit, "args": (journal, record.run_id, keys)}
-    st.text_input("Name", key=keys["name"], max_chars=200, **change)
-    st.text_area("Note", key=keys["note"], max_chars=MAX_NOTE, height=80, **change)
-    st.segmented_control(
-        "The answer is",
-        ["right", "wrong"],
-        key=keys["label"],
-        format_func=lambda n: f":material/thumb_{'up' if n == 'right' else 'down'}: {n}",
-        **change,
-    )
+    run_id = record.run_id
+    keys = {n: f"{n}:{run_id}" for n in ("name", "note", "delete")}
+    session.agree(keys["name"], record.name)
+    session.agree(keys["note"], record.note)
     st.text_input(
-        "Right answer",
-        key=keys["right"],
-        help="Kept with the run; marked runs become a question file.",
-        **change,
+        "Name",
+        key=keys["name"],
+        max_chars=200,
+        on_change=_keep,
+        args=(journal.rename, run_id, keys["name"]),
     )
+    st.text_area(
+        "Note",
+        key=keys["note"],
+        max_chars=MAX_NOTE,
+        height=80,
+        on_change=_keep,
+        args=(journal.note, run_id, keys["note"]),
+    )
+    judging.draw("The answer is", journal, record)
     with st.container(horizontal=True):
-        run_export.draw(journal, record.run_id, f"export:{record.run_id}")
+        run_export.draw(journal, run_id, f"export:{run_id}")
         st.button(
             "Delete",
             icon=":material/delete:",
             key=keys["delete"],
             disabled=record.status == "running",
             on_click=_delete,
-            args=(journal, record.run_id),
+            args=(journal, run_id),
         )
 
 
-_EDITS = ("name", "note", "label", "right")
-
-
-def _edit(journal: Journal, run_id: str, keys: Mapping[str, str]) -> None:
+def _keep(change: Callable[[str, str], None], run_id: str, key: str) -> None:
     try:
-        journal.rename(run_id, session.get(keys["name"], ""))
-        journal.note(run_id, session.get(keys["note"], ""))
-        right = str(session.get(keys["right"], "")).strip()
-        journal.label(run_id, session.get(keys["label"]), right or None)
-    except BadInput as problem:
+        change(run_id, str(session.get(key, "")))
+    except RagError as problem:
         session.put(session.RUNS_NOTICE, ("error", problem.message))
 
 
 def _delete(journal: Journal, run_id: str) -> None:
     try:
         journal.delete(run_id)
-    except BadInput as problem:
+    except RagError as problem:
         session.put(session.RUNS_NOTICE, ("error", problem.message))
         return
     session.put(session.RUNS_UNDO, [run_id])
@@ -291,29 +282,3 @@ def _restore(journal: Journal, run_ids: Sequence[str]) -> None:
     session.take(session.RUNS_UNDO)
     text = "The run is back." if len(run_ids) == 1 else f"{len(run_ids)} runs are back."
     session.put(session.RUNS_NOTICE, ("done", text))
-
-
-def questions_jsonl(journal: Journal) -> tuple[str, int, int]:
-    """The marked runs as a question file; how many are in it, and how many lack an answer.
-
-    A run marked right gives its own answer, unless another was typed; one marked wrong needs a
-    typed answer. Runs of one question become one question with all their answers.
-    """
-    found: dict[str, dict[str, object]] = {}
-    without = 0
-    for label in ("right", "wrong"):
-        for record in journal.runs(RunFilter(label=label), limit=None):
-            answer = record.right_answer or (record.answer if label == "right" else None)
-            if not answer:
-                without += 1
-                continue
-            item = found.setdefault(
-                record.question,
-                {"id": f"run-{record.run_id}", "question": record.question, "answers": []},
-            )
-            answers = item["answers"]
-            assert isinstance(answers, list)
-            if answer not in answers:
-                answers.append(answer)
-    lines = [json.dumps(item, ensure_ascii=False) for item in found.values()]
-    return "".join(f"{line}\n" for line in lines), len(found), without

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from core import contracts, registry, trace, wording
+from core import contracts, endings, registry, trace, wording
 from core.events import (
     Decided,
     EvidenceChanged,
@@ -125,7 +125,10 @@ def _head(run: _Run) -> str:
     else:
         state = finished.terminal.replace("_", " ")
         tone, reason = _TONES.get(finished.terminal, "warn"), finished.reason
-    parts = [f"<p>{_chip(state.capitalize(), tone)}"]
+    why = endings.guess_of(run.steps)
+    if why:
+        tone, reason = "warn", f"{reason} {why.removesuffix(endings.UNGROUNDED)}"
+    parts = [f"<p>{_chip('⚠ Best guess' if why else state.capitalize(), tone)}"]
     if finished and finished.answer is not None:
         found = finished.grounded
         parts.append(_chip("Found in the sources", "good") if found else "")
@@ -140,6 +143,7 @@ def _head(run: _Run) -> str:
         ("Corpus", isolated(started.corpus.id)),
         ("Reasoner", isolated(started.model or started.reasoner)),
         ("Faults", isolated(", ".join(started.faults)) if started.faults else ""),
+        ("Ended", esc(f"{state.capitalize()}, by {finished.branch}") if finished else ""),
         ("Started", f"{run.steps[0].at:%Y-%m-%d %H:%M:%S} UTC"),
         ("Took", f"{run.end.elapsed_ms / 1000:,.1f} s"),
         ("Run", f"<code>{esc(run.steps[0].run_id)}</code>"),

@@ -24,11 +24,26 @@ class StageNode:
 
 
 @dataclass(frozen=True, slots=True)
+class Branch:
+    """One way in which a run of a system comes to an answer (``RunFinished.branch``).
+
+    ``gates`` are those of ``decider`` that speak for the answer. They fired where the run ended by
+    this branch of its own accord; where it did not, ``forced`` says why in one sentence.
+    """
+
+    name: str
+    decider: str = ""
+    gates: tuple[str, ...] = ()
+    forced: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class System:
     """One adaptive-RAG method: its controller, its knobs, its decisions, its diagram.
 
     ``run(question, deps, settings)`` is a generator of emissions that ends with ``RunFinished``.
     ``preflight(deps, settings)`` raises ``BadInput`` where a run could not even start.
+    ``branches`` are those that end with an answer.
     ``navigates``: its runs use the corpus's abstraction memory.
     ``summary`` is for a person who knows no method of the field; ``differs`` says in a few words
     how a variant differs from the system that it is named after.
@@ -43,6 +58,7 @@ class System:
     deciders: tuple[Decider[Any, Any], ...]
     stages: tuple[StageNode, ...]
     edges: tuple[tuple[str, str], ...]
+    branches: tuple[Branch, ...]
     payloads: tuple[tuple[str, type[Frozen]], ...] = ()
     preflight: Callable[[Deps, Any], None] | None = None
     differs: str = ""

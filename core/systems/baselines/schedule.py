@@ -13,7 +13,7 @@ from core.events import Warned
 from core.ports import Deps
 from core.settings import Role, SystemSettings, knob
 from core.steps import Emit, Stage, ask, decide, emit, search, stage
-from core.systems.definition import StageNode, System
+from core.systems.definition import Branch, StageNode, System
 from core.systems.evidence import EvidenceSet, query_overlap
 from core.systems.reader import answer, answer_tokens, finish, reserve_answer
 from core.tasks import WRITE_QUERY, WriteQueryRequest
@@ -206,6 +206,7 @@ _STAGES = (
     StageNode("retrieve", "Retrieve", "Search for the question", ("retriever.search",)),
     StageNode("answer", "Answer", "Read and ground", ("reasoner.answer",)),
 )
+_BRANCHES = (Branch("schedule"),)
 _EDGES = (("decide", "retrieve"), ("retrieve", "decide"), ("decide", "answer"))
 
 SYSTEMS = (
@@ -219,6 +220,7 @@ SYSTEMS = (
         deciders=(STATIC,),
         stages=_STAGES,
         edges=_EDGES,
+        branches=_BRANCHES,
     ),
     System(
         name="iterative",
@@ -239,5 +241,6 @@ SYSTEMS = (
             _STAGES[2],
         ),
         edges=_EDGES,
+        branches=_BRANCHES,
     ),
 )

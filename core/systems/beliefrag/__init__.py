@@ -3,7 +3,7 @@
 from core.systems.beliefrag.controller import run
 from core.systems.beliefrag.decide import ACT
 from core.systems.beliefrag.settings import BeliefRAGSettings
-from core.systems.definition import StageNode, System
+from core.systems.definition import Branch, StageNode, System
 
 SYSTEM = System(
     name="beliefrag",
@@ -41,5 +41,20 @@ SYSTEM = System(
         ("verify", "decide"),
         ("rewrite", "decide"),
         ("retrieve", "measure"),
+    ),
+    branches=(
+        Branch("answer", ACT.name, ("answer",)),
+        Branch(
+            "stop",
+            ACT.name,
+            ("answer",),
+            forced="Searching ended before the evidence was answerable enough.",
+        ),
+        Branch(
+            "budget",
+            ACT.name,
+            ("answer",),
+            forced="A budget ran out before the evidence was answerable enough.",
+        ),
     ),
 )

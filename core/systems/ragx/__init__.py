@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from core.systems.definition import StageNode, System
+from core.systems.definition import Branch, StageNode, System
 from core.systems.ragx.controller import run
 from core.systems.ragx.decide import FORAGE, HOP, SLOTS
 from core.systems.ragx.packing import PACK
@@ -65,6 +65,7 @@ def _variant(
             ("chain", "chain"),
             ("chain", "compose"),
         ),
+        branches=(Branch("compose"),),
         preflight=preflight,
         differs=differs,
     )

@@ -1,6 +1,6 @@
 """StateRAG: a typed abstraction memory, navigated in cycles of four roles."""
 
-from core.systems.definition import StageNode, System
+from core.systems.definition import Branch, StageNode, System
 from core.systems.staterag.bypass import BYPASS
 from core.systems.staterag.controller import preflight, run
 from core.systems.staterag.decide import ABSTAIN, ACTION, ADMIT, REUSE, SELECT, VERDICT
@@ -54,6 +54,16 @@ SYSTEM = System(
         ("verifier", "action"),
         ("action", "planner"),
         ("action", "answer"),
+    ),
+    branches=(
+        Branch("BYPASS", BYPASS.name, ("coverage", "lead")),
+        Branch("RELEASE", VERDICT.name, ("support", "gap")),
+        Branch(
+            "FALLBACK",
+            VERDICT.name,
+            ("support", "gap"),
+            forced="No cycle's evidence passed the verifier.",
+        ),
     ),
     payloads=(
         ("planner", PlanValue),
