@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import streamlit as st
@@ -12,6 +12,7 @@ from components.markup import chip, mono, number, passage, table
 from components.notices import empty
 from components.palette import GREY, PASSED, REFUSED, Sign
 from components.safe import esc, isolated
+from core import trace
 from core.events import EvidenceChanged, Hit, PassagesShown, Retrieved, RunFinished, Step
 from core.types import Citation, Passage
 
@@ -28,6 +29,7 @@ class Life:
 
     id: str
     passage: Passage | None = None
+    name: str = ""
     hits: list[tuple[int, Hit]] = field(default_factory=list)
     came: tuple[int, str] | None = None
     went: tuple[int, str] | None = None
@@ -44,13 +46,13 @@ class Life:
 
     @property
     def title(self) -> str:
-        """Its title, or its id where it was never shown."""
-        if self.passage:
-            return self.passage.title
+        """Its name among the passages of the run, or its id where it was never shown."""
+        if self.name:
+            return self.name
         return self.hits[-1][1].title if self.hits else self.id
 
 
-def lives(steps: Iterable[Step]) -> list[Life]:
+def lives(steps: Sequence[Step]) -> list[Life]:
     """Every passage up to the last of these steps: held ones first, then in order of coming."""
     found: dict[str, Life] = {}
 
@@ -72,6 +74,8 @@ def lives(steps: Iterable[Step]) -> list[Life]:
                 life(key).went = (step.seq, event.reason)
             for key in event.banned:
                 life(key).banned = True
+    for key, name in trace.titles(steps).items():
+        found[key].name = name
     return sorted(found.values(), key=lambda one: (one.sign is not HELD, one.sign is SEEN))
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from components.palette import Sign, inked
 from components.safe import esc, isolated, marked
+
+_HEADING = re.compile(r"^(#{1,6} )([^<\n]+)$", re.MULTILINE)
 
 
 def icon(name: str, colour: str = "currentColor", size: float = 1.15) -> str:
@@ -42,8 +45,9 @@ def mono(text: object) -> str:
 
 
 def passage(text: str, spans: Iterable[tuple[int, int]] = ()) -> str:
-    """A passage in the reading face, its spans marked."""
-    return f'<div class="ri-passage" dir="auto">{marked(text, spans)}</div>'
+    """A passage in the reading face, its spans marked; a heading stands out from its marks."""
+    shown = _HEADING.sub(r'<span class="ri-hash">\1</span><b>\2</b>', marked(text, spans))
+    return f'<div class="ri-passage" dir="auto">{shown}</div>'
 
 
 def table(

@@ -12,6 +12,7 @@ from components.notices import empty
 from components.palette import GREY, ORANGE, PASSED, WARNING, Sign
 from components.safe import esc, isolated, plural
 from core.events import Called, Decided, EvidenceChanged, HopResolved, QueryIssued, Step, Warned
+from core.passage_names import passage_names
 from core.systems.ragx.chain import PRIORITY
 from core.systems.ragx.decide import SLOT
 from core.types import Passage
@@ -193,12 +194,11 @@ def _passages(link: Link, known: Mapping[str, Passage]) -> str:
     if not link.event.passages:
         return '<p class="ri-dim">No passage was found.</p>'
 
+    names = passage_names(known.values())
+
     def named(place: int, key: str) -> str:
-        held = known.get(key)
-        title = isolated(held.title) if held else isolated(key)
-        lines = f"<span class=ri-dim>:{held.line_start}</span>" if held else ""
         kept = f"{icon('keep', size=1)} " if place < PRIORITY else ""
-        return f"<li>{kept}{title}{lines}</li>"
+        return f"<li>{kept}{isolated(names.get(key, key))}</li>"
 
     found = link.event.passages[:ROWS]
     items = "".join(named(n, key) for n, key in enumerate(found))

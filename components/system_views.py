@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,7 +23,6 @@ from components.call_counter import counter
 from components.cycles import Lineage, lineage
 from components.tam_labels import Names, names, recorded_texts
 from components.workspace import bench
-from core.types import Passage
 
 if TYPE_CHECKING:
     from components.run_view import Shown
@@ -61,8 +59,7 @@ def _packing(shown: Shown) -> None:
     _counted(shown)
     grounded, _ = grounding_marks.cited(shown.upto)
     cited = frozenset(c.passage_id for c in grounded.citations) if grounded else frozenset()
-    titles = told_apart(passages_of(shown.upto))
-    packing.draw(shown.upto, titles, shown.ghost, shown.settings, cited)
+    packing.draw(shown.upto, shown.titles, shown.ghost, shown.settings, cited)
 
 
 def answered(shown: Shown) -> None:
@@ -71,15 +68,6 @@ def answered(shown: Shown) -> None:
     answer.draw(shown.upto, key="answer", quotes=not composed)
     if composed:
         grounding_marks.draw(shown.upto, passages_of(shown.upto))
-
-
-def told_apart(passages: Mapping[str, Passage]) -> dict[str, str]:
-    """Titles by id; where several passages share one, the line on which each begins."""
-    count = Counter(p.title for p in passages.values())
-    return {
-        key: p.title if count[p.title] == 1 else f"{p.title}, line {p.line_start}"
-        for key, p in passages.items()
-    }
 
 
 def _path(shown: Shown) -> None:
@@ -97,8 +85,7 @@ def _path(shown: Shown) -> None:
 
 def _state(shown: Shown) -> None:
     found = lineage(shown.upto)
-    titles = told_apart(passages_of(shown.upto))
-    staged_state.draw(found, lineage(shown.steps), titles, _names(shown, found))
+    staged_state.draw(found, lineage(shown.steps), shown.titles, _names(shown, found))
 
 
 def _memory(shown: Shown) -> None:

@@ -19,6 +19,7 @@ from components.tam_labels import Names
 from components.tam_layout import KINDS
 from components.tam_view import picture_of
 from core.errors import RagError
+from core.passage_names import passage_names
 from core.retrieval.library import Library
 from core.systems.staterag.tam import REGION_WIDTH
 
@@ -58,7 +59,7 @@ def draw(library: Library, pool: MemoryPool, corpus: str, index: Index) -> None:
         )
         _build(library, corpus, "Build the abstraction memory", again=False)
         return
-    names = Names(titles={p.id: p.title for p in index.passages()}, graph=graph, tam=tam)
+    names = Names(titles=passage_names(index.passages()), graph=graph, tam=tam)
     kinds = {n: KINDS[k] for n, k in zip(tam.ids, tam.types.tolist(), strict=True)}
     _head(library, corpus, kinds, len(tam.edges), tam.digest)
     with st.container(key="ri_tam"):
@@ -226,7 +227,7 @@ def _region(node: str, names: Names, index: Index) -> str:
     assert names.tam is not None
     rows, weights = names.tam.region(row)
     titles = " · ".join(
-        f"{isolated(index.at(int(r)).title)} <span class='ri-num ri-dim'>{w:.2f}</span>"
+        f"{isolated(names.titles[index.at(int(r)).id])} <span class='ri-num ri-dim'>{w:.2f}</span>"
         for r, w in list(zip(rows.tolist(), weights.tolist(), strict=True))[: REGION_WIDTH - 1]
     )
     return facts([("region", titles or "itself alone")])

@@ -139,16 +139,17 @@ def _model(x: e.ModelCalled, _: Titles) -> str:
     return f"{plain(x.model)} was asked to {plain(x.task)}: {_quoted(x.reply)}"
 
 
-def _shown(x: e.PassagesShown, _: Titles) -> str:
-    names = {p.id: p.title for p in x.passages}
+def _shown(x: e.PassagesShown, titles: Titles) -> str:
+    names = {p.id: titles.get(p.id, p.title) for p in x.passages}
     count = counted(len(x.passages), "passage")
     return f"{count} seen for the first time: {_named(list(names), names)}."
 
 
-def _retrieved(x: e.Retrieved, _: Titles) -> str:
+def _retrieved(x: e.Retrieved, titles: Titles) -> str:
     if not x.passages:
         return f"The {x.channel} search for {_quoted(x.query)} found nothing."
-    best = plain(x.passages[0].title, 40)
+    first = x.passages[0]
+    best = plain(titles.get(first.id, first.title), 40)
     found = counted(len(x.passages), "passage")
     return f"The {x.channel} search for {_quoted(x.query)} found {found}, {best} first."
 

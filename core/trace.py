@@ -13,6 +13,7 @@ from typing import Any
 from core import events as e
 from core.errors import Terminal
 from core.narration import narrate, plain
+from core.passage_names import passage_names
 from core.types import Citation, Frozen, JsonObject, Passage, Usage
 
 __all__ = [
@@ -238,8 +239,8 @@ def passages(steps: Iterable[e.Step]) -> dict[str, Passage]:
 
 
 def titles(steps: Iterable[e.Step]) -> dict[str, str]:
-    """Titles of the passages that the run has shown, by id; for ``narrate``."""
-    return {i: p.title for i, p in passages(steps).items()}
+    """Names of the passages that the run has shown, by id; for ``narrate``."""
+    return passage_names(passages(steps).values())
 
 
 def usage_at(steps: Sequence[e.Step], k: int) -> Usage:
