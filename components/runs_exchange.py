@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 import streamlit as st
 
-from components import runs_list, session
+from components import session
 from components.frame import RUN
 from components.notices import done, error
 from components.run_store import store
 from components.safe import plural, visible
-from core.errors import RagError
+from core.errors import BadInput, RagError
+from core.evaluation.marked import QuestionFile, question_file
 from core.journal import Journal, RunFilter
 
 MOST_FILES = 50
@@ -73,25 +74,31 @@ def take_in(journal: Journal, name: str, content: bytes) -> None:
 
 
 def _questions(journal: Journal) -> None:
-    text, count, without = runs_list.questions_jsonl(journal)
-    lacking = f" Without a right answer yet: {plural(without, 'run')}." if without else ""
-    said = (
-        f"{plural(count, 'question')} with right answers, ready for evaluation and "
-        f"fitting.{lacking}"
-        if count or without
-        else "Mark answers right or wrong with Edit: they become a question file."
-    )
+    made = question_file(journal)
     st.download_button(
         "Export question file",
-        text or "",
+        made.text,
         file_name="questions.jsonl",
         mime="application/jsonl",
         icon=":material/download:",
         key="export_questions",
         on_click="ignore",
-        disabled=not count,
+        disabled=not made.questions,
+        help="A line for each question and corpus: python -m core evaluate reads it.",
     )
-    st.caption(said, width="stretch")
+    st.caption(questions_said(made), width="stretch")
+
+
+def questions_said(made: QuestionFile) -> str:
+    """What is in the question file, and what would have to be done for what is not."""
+    if not (made.questions or made.without or made.against):
+        return "Mark answers right or wrong with Edit: they become a question file."
+    said = f"{plural(made.questions, 'question')} from marked runs."
+    if made.without:
+        said += f" Left out for want of a right answer: {plural(made.without, 'run')}."
+    if made.against:
+        said += f" Left out as judged both ways: {plural(made.against, 'question')}."
+    return said
 
 
 def _purge(journal: Journal) -> None:
@@ -126,12 +133,10 @@ def confirm(journal: Journal, count: int) -> None:
 
 
 def purge_corpus(journal: Journal, corpus: str) -> list[str]:
-    """Delete every run over a corpus, restorable; their ids."""
-    ids: Sequence[str] = [
-        r.run_id
-        for r in journal.runs(RunFilter(corpus_id=corpus), limit=None)
-        if r.status != "running"
-    ]
-    for run_id in ids:
-        journal.delete(run_id)
-    return list(ids)
+    """Delete every run over a corpus that is not running, restorable; the ids of those deleted."""
+    gone = []
+    for record in journal.runs(RunFilter(corpus_id=corpus), limit=None):
+        with suppress(BadInput):  # it is running, or another tab deleted it for good
+            journal.delete(record.run_id)
+            gone.append(record.run_id)
+    return gone

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 import streamlit as st
 
-from components import ended, judging, paging, run_export, session
+from components import ended, paging, run_edit, session
 from components.frame import RUN
 from components.judging import JUDGED
 from components.markup import chip
@@ -14,8 +15,8 @@ from components.notices import done, empty, error
 from components.palette import GREY, ORANGE, TERMINALS, Sign
 from components.safe import esc, isolated, plural, shorten
 from core import registry
-from core.errors import RagError
-from core.journal import MAX_NOTE, Journal, RunFilter, RunRecord
+from core.errors import BadInput
+from core.journal import Journal, RunFilter, RunRecord
 from core.retrieval.library import CorpusSummary
 
 PAGE = 15
@@ -41,6 +42,7 @@ def draw(journal: Journal, corpora: Sequence[CorpusSummary]) -> None:
         _row(journal, record, versions)
     if total > PAGE:
         paging.buttons(total, PAGE, session.RUNS_PAGE)
+    run_edit.draw(journal)
 
 
 def said() -> None:
@@ -152,7 +154,7 @@ def _row(journal: Journal, record: RunRecord, versions: Mapping[str, str]) -> No
                     args=(journal, [record.run_id]),
                 )
             else:
-                _actions(journal, record)
+                _actions(record)
 
 
 def _words(record: RunRecord, versions: Mapping[str, str]) -> str:
@@ -195,69 +197,14 @@ def system_title(name: str) -> str:
     return known.title if known else name
 
 
-def _actions(journal: Journal, record: RunRecord) -> None:
-    run_id = record.run_id
+def _actions(record: RunRecord) -> None:
     st.page_link(
         RUN,
         label="Open",
         icon=":material/open_in_new:",
-        query_params=session.link(run=run_id),
+        query_params=session.link(run=record.run_id),
     )
-    edit = st.popover(
-        "Edit", icon=":material/edit:", key=f"edit:{run_id}", on_change="rerun", width="content"
-    )
-    if edit.open:
-        with edit:
-            _editor(journal, record)
-
-
-def _editor(journal: Journal, record: RunRecord) -> None:
-    run_id = record.run_id
-    keys = {n: f"{n}:{run_id}" for n in ("name", "note", "delete")}
-    session.agree(keys["name"], record.name)
-    session.agree(keys["note"], record.note)
-    st.text_input(
-        "Name",
-        key=keys["name"],
-        max_chars=200,
-        on_change=_keep,
-        args=(journal.rename, run_id, keys["name"]),
-    )
-    st.text_area(
-        "Note",
-        key=keys["note"],
-        max_chars=MAX_NOTE,
-        height=80,
-        on_change=_keep,
-        args=(journal.note, run_id, keys["note"]),
-    )
-    judging.draw("The answer is", journal, record)
-    with st.container(horizontal=True):
-        run_export.draw(journal, run_id, f"export:{run_id}")
-        st.button(
-            "Delete",
-            icon=":material/delete:",
-            key=keys["delete"],
-            disabled=record.status == "running",
-            on_click=_delete,
-            args=(journal, run_id),
-        )
-
-
-def _keep(change: Callable[[str, str], None], run_id: str, key: str) -> None:
-    try:
-        change(run_id, str(session.get(key, "")))
-    except RagError as problem:
-        session.put(session.RUNS_NOTICE, ("error", problem.message))
-
-
-def _delete(journal: Journal, run_id: str) -> None:
-    try:
-        journal.delete(run_id)
-    except RagError as problem:
-        session.put(session.RUNS_NOTICE, ("error", problem.message))
-        return
-    session.put(session.RUNS_UNDO, [run_id])
+    run_edit.button(record)
 
 
 def undo(journal: Journal) -> None:
@@ -277,8 +224,14 @@ def undo(journal: Journal) -> None:
 
 
 def _restore(journal: Journal, run_ids: Sequence[str]) -> None:
+    back = 0
     for run_id in run_ids:
-        journal.restore(run_id)
+        with suppress(BadInput):  # deleted for good since, perhaps in another tab
+            journal.restore(run_id)
+            back += 1
     session.take(session.RUNS_UNDO)
-    text = "The run is back." if len(run_ids) == 1 else f"{len(run_ids)} runs are back."
-    session.put(session.RUNS_NOTICE, ("done", text))
+    text = "The run is back." if back == 1 else f"{back} runs are back."
+    gone = len(run_ids) - back
+    if gone:
+        text = f"{plural(gone, 'run')} had been deleted for good." + (f" {text}" if back else "")
+    session.put(session.RUNS_NOTICE, ("error" if gone else "done", text))

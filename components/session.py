@@ -51,7 +51,7 @@ RUNS_CHOSEN, RUNS_UNDO, RUNS_NOTICE, RUNS_UPLOAD = (
     "runs_notice",
     "runs_upload",
 )
-RUN_NAME, RUN_NOTE, RUN_LABEL, RUN_RIGHT = "edit_name", "edit_note", "edit_label", "edit_right"
+RUN_EDITED, RUN_EDIT_NOTICE = "run_edited", "run_edit_notice"
 # The corpora.
 CORPUS_CHOSEN, CORPUS_VIEW, CORPUS_NAME, CORPUS_FILES, CORPUS_NOTICE, CORPUS_ASK = (
     "corpus_chosen",

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 from components import runs_exchange, runs_list, session
-from core.evaluation.questions import load_questions
 from core.export import FORMATS
 from tests.app.bench import FakeBench
 from tests.app.conftest import RUN, RUNS, Open, html
@@ -42,8 +38,7 @@ def test_filters_narrow_the_list_and_start_at_its_first_page(page: Open, bench: 
 def test_a_run_is_renamed_noted_and_labelled(page: Open, bench: FakeBench) -> None:
     _some(bench, 1)
     app = page(RUNS)
-    app.session_state["edit:run0"] = True
-    app.run()
+    app.button(key="edit:run0").click().run()
     app.text_input(key="name:run0").set_value("My run").run()
     app.text_area(key="note:run0").set_value("Looked at with care").run()
     app.get_by_key("label:run0").set_value("wrong").run()
@@ -51,14 +46,20 @@ def test_a_run_is_renamed_noted_and_labelled(page: Open, bench: FakeBench) -> No
     kept = bench.journal.run("run0")
     assert (kept.name, kept.note) == ("My run", "Looked at with care")
     assert (kept.label, kept.right_answer) == ("wrong", "Jennifer Connelly")
-    assert "marked wrong" in html(app)
+    assert "marked: wrong" in html(app)
+    app.get_by_key("label:run0").set_value("unanswerable").run()
+    assert "marked: should not be answered" in html(app)
+    assert "right:run0" not in [field.key for field in app.text_input]
+    assert bench.journal.run("run0").label == "unanswerable"
+    app.get_by_key("label:run0").set_value(None).run()
+    assert "marked:" not in html(app)
+    assert app.text_input(key="right:run0").value == "Jennifer Connelly"
 
 
 def test_deleting_can_be_undone(page: Open, bench: FakeBench) -> None:
     _some(bench, 2)
     app = page(RUNS)
-    app.session_state["edit:run1"] = True
-    app.run()
+    app.button(key="edit:run1").click().run()
     app.button(key="delete:run1").click().run()
     assert bench.journal.count() == 1
     assert "The run was deleted" in html(app)
@@ -88,21 +89,37 @@ def test_a_changed_and_a_gone_corpus_are_marked(page: Open, bench: FakeBench) ->
     assert "corpus" not in runs_list._words(bench.journal.run("run0"), {"three": "v1"})
 
 
-def test_marked_runs_become_a_question_file(bench: FakeBench, tmp_path: Path) -> None:
-    bench.journal.append(record(answer_threshold=0.55, run_id="a"))
-    bench.journal.append(record(system="static", run_id="b"))
-    bench.journal.append(record(system="static", run_id="c", question="Another?"))
-    bench.journal.append(record(system="static", run_id="d", question="Unmarked?"))
-    bench.journal.label("a", "right")
-    bench.journal.label("b", "wrong", "Connelly")
-    bench.journal.label("c", "wrong")
-    text, count, without = runs_list.questions_jsonl(bench.journal)
-    assert (count, without) == (1, 1)
-    path = tmp_path / "questions.jsonl"
-    path.write_text(text, encoding="utf-8")
-    (question,) = load_questions(path).questions
-    assert question.question == QUESTION
-    assert question.answers == ("Jennifer Connelly", "Connelly")
+def test_the_page_says_what_the_question_file_holds_and_leaves_out(
+    page: Open, bench: FakeBench
+) -> None:
+    app = page(RUNS)
+    (button,) = [b for b in app.get("download_button") if b.proto.label == "Export question file"]
+    assert button.proto.disabled
+    assert any("they become a question file" in c.value for c in app.caption)
+    _some(bench, 2)
+    for n, label in enumerate(("right", "unanswerable", "wrong")):
+        bench.journal.append(record(answer_threshold=0.55, run_id=f"m{n}", question=f"Q{n // 2}?"))
+        bench.journal.label(f"m{n}", label)  # type: ignore[arg-type]
+    app.run()
+    assert "Left out as judged both ways: 1 question." in " ".join(c.value for c in app.caption)
+    assert "Left out for want of a right answer: 1 run." in " ".join(c.value for c in app.caption)
+    bench.journal.label("m1", None)
+    app.run()
+    assert "1 question from marked runs." in " ".join(c.value for c in app.caption)
+
+
+def test_an_edit_in_one_tab_leaves_what_another_tab_changed(page: Open, bench: FakeBench) -> None:
+    _some(bench, 1)
+    app = page(RUNS)
+    app.button(key="edit:run0").click().run()
+    bench.journal.rename("run0", "Theirs")
+    bench.journal.label("run0", "wrong", "Ada Brook")
+    app.text_area(key="note:run0").set_value("Mine").run()
+    kept = bench.journal.run("run0")
+    assert (kept.name, kept.note, kept.label) == ("Theirs", "Mine", "wrong")
+    assert kept.right_answer == "Ada Brook"
+    assert app.text_input(key="name:run0").value == "Theirs"
+    assert app.get_by_key("label:run0").value == "wrong"
 
 
 def test_a_run_is_exported_and_imported_into_another_workspace(
@@ -138,13 +155,6 @@ def test_runs_of_a_corpus_are_deleted_together_and_come_back(bench: FakeBench) -
     assert bench.journal.count() == 3
 
 
-def test_the_question_file_is_json_lines(bench: FakeBench) -> None:
-    bench.journal.append(record(answer_threshold=0.55))
-    bench.journal.label("recordedrun", "right")
-    text, _, _ = runs_list.questions_jsonl(bench.journal)
-    assert json.loads(text)["answers"] == ["Jennifer Connelly"]
-
-
 def test_every_form_of_a_run_is_offered_on_its_page_and_in_the_list(
     page: Open, bench: FakeBench
 ) -> None:
@@ -153,6 +163,5 @@ def test_every_form_of_a_run_is_offered_on_its_page_and_in_the_list(
     app = page(RUN, run="recordedrun")
     assert {b.proto.label for b in app.get("download_button")} >= labels
     listed = page(RUNS)
-    listed.session_state["edit:recordedrun"] = True
-    listed.run()
+    listed.button(key="edit:recordedrun").click().run()
     assert {b.proto.label for b in listed.get("download_button")} >= labels
