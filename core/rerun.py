@@ -8,9 +8,10 @@ comes out otherwise is kept.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from core import contracts, injection, runs
-from core.errors import BadInput
+from core.errors import BadInput, PlaybackDiverged
 from core.events import (
     Called,
     FaultInjected,
@@ -54,8 +55,8 @@ def fork(
 
     Raises:
         BadInput: there is no such step to fork at, or the run cannot be read.
-        PlaybackDiverged: the controller does not repeat the record, for instance because the
-            settings change an earlier decision; nothing of the new run was kept.
+        PlaybackDiverged: the controller does not repeat the record, because the settings change
+            an earlier decision or because another release made it; nothing of the new run was kept.
         JournalError: see ``runs.execute``.
     """
     started = start(steps)
@@ -83,7 +84,14 @@ def fork(
     )
     tape = Tape(steps, length, loose=loose)
     ports = played(injection.wrap(deps, spec.faults), tape, started.access, NoMemory())
-    yield from _rerun(spec, ports, journal, tape, cancelled, copy=True)
+    try:
+        yield from _rerun(spec, ports, journal, tape, cancelled, copy=True)
+    except PlaybackDiverged as error:
+        if settings != recorded_settings:
+            unchanged = replace(spec, settings=recorded_settings, faults=())
+            if _repeats(unchanged, steps, length, deps):
+                raise
+        raise _of_another_release(error, "forked") from error
 
 
 def resume(
@@ -99,7 +107,8 @@ def resume(
     Raises:
         BadInput: the run is not interrupted, belongs to another corpus, reasoner or model than
             ``deps``, or was steered by a probe.
-        PlaybackDiverged: the controller does not repeat the record; the run stays as it was.
+        PlaybackDiverged: the controller does not repeat the record, because another release made
+            it; the run stays as it was.
         JournalError: see ``runs.execute``.
     """
     steps = journal.claim(run_id)
@@ -120,6 +129,8 @@ def resume(
         tape = Tape(steps, len(steps), loose=False)
         ports = played(injection.wrap(deps, spec.faults), tape, started.access, deps.memory)
         yield from _rerun(spec, ports, journal, tape, cancelled, copy=False)
+    except PlaybackDiverged as error:
+        raise _of_another_release(error, "resumed") from error
     finally:
         journal.abandon(run_id)
 
@@ -147,6 +158,33 @@ def _rerun(
         silently=lambda stage: (due and due(stage)) if tape.live else tape.struck(stage),
     )
     yield from recorder.publish(executed)
+
+
+def _repeats(spec: runs.RunSpec, steps: Sequence[Step], length: int, deps: Deps) -> bool:
+    """Whether the controller repeats the record, if it is asked for nothing else."""
+    tape = Tape(steps, length, loose=True)
+    ports = played(deps, tape, start(steps).access, NoMemory())
+    try:
+        for _ in _rerun(spec, ports, _Nowhere(), tape, lambda: True, copy=False):
+            pass
+    except PlaybackDiverged:
+        return False
+    return True
+
+
+def _of_another_release(error: PlaybackDiverged, done: str) -> PlaybackDiverged:
+    return PlaybackDiverged(
+        f"The run cannot be {done}: another release of this product made it, whose steps this one "
+        "does not repeat. It can still be opened, replayed and exported; to go on from it, ask its "
+        f"question again. ({error.message})"
+    )
+
+
+class _Nowhere:
+    """A recorder that keeps nothing."""
+
+    def append(self, steps: list[Step]) -> None:
+        """Nothing is kept."""
 
 
 def _same_world(started: RunStarted, deps: Deps, *, recalled: bool) -> None:

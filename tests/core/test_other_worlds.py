@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from core import jsonl, registry, trace
-from core.errors import BadInput
+from core.errors import BadInput, PlaybackDiverged
 from core.events import Step
 from core.journal import Journal
 from core.ports import Deps
+from core.replay import replay
 from core.rerun import fork, resume
 from core.retrieval.manifest import Lexical, content_version
 from core.retrieval.tokenizer import TOKENIZER_VERSION
@@ -63,6 +64,54 @@ def test_a_run_from_before_the_graph_was_recorded_is_resumed(tmp_path: Path) -> 
     journal = Journal(tmp_path)
     run_id = interrupted(journal, run("staterag"), graph="")
     assert list(resume(run_id, deps(), journal))[-1].event.kind == "RunFinished"
+
+
+def tampered(steps: list[Step], seq: int, **changes: Any) -> list[Step]:
+    event = steps[seq].event.model_copy(update=changes)
+    return [*steps[:seq], steps[seq].model_copy(update={"event": event}), *steps[seq + 1 :]]
+
+
+def otherwise(name: str) -> tuple[list[Step], int]:
+    """A run with a call that this release does not make, as an older one might have."""
+    steps = run(name)
+    seq = next(s.seq for s in steps if s.event.kind == "Called")
+    shown = [next(iter(trace.passages(steps)))]
+    return tampered(steps, seq, port="retriever", task="read", response={"ids": shown}), seq
+
+
+@pytest.mark.parametrize("name", list(registry.systems()))
+@pytest.mark.parametrize("moved", [{}, {"evidence_window": 3}], ids=["as it was", "other settings"])
+def test_a_run_of_another_release_is_refused_in_words_that_say_what_still_works(
+    name: str, moved: dict[str, Any], tmp_path: Path
+) -> None:
+    steps, seq = otherwise(name)
+    settings = registry.system(name).settings(**moved)
+    kept = Kept()
+    with pytest.raises(PlaybackDiverged) as refused:
+        list(fork(steps, len(steps) - 2, deps(), kept, settings=settings))
+    assert kept.steps == []
+    assert replay(steps, moved).model_calls == 0
+    journal = Journal(tmp_path)
+    run_id = journal.import_jsonl(jsonl.dump(steps[:-1])).run_id
+    with pytest.raises(PlaybackDiverged) as not_resumed:
+        list(resume(run_id, deps(), journal))
+    assert journal.steps(run_id) == steps[:-1]
+    for said, done in ((refused.value.message, "forked"), (not_resumed.value.message, "resumed")):
+        assert f"cannot be {done}: another release" in said
+        assert "opened, replayed and exported" in said
+        assert "ask its question again" in said
+        assert f"step {seq}: " in said
+
+
+@pytest.mark.parametrize("name", list(registry.systems()))
+def test_settings_that_change_the_past_are_not_taken_for_another_release(name: str) -> None:
+    steps = run(name)
+    kind = registry.system(name).settings
+    settings = kind(**{"top_k" if "top_k" in kind.model_fields else "rank_k": 1})
+    with pytest.raises(PlaybackDiverged) as refused:
+        list(fork(steps, len(steps) - 2, deps(), Kept(), settings=settings))
+    assert "release" not in refused.value.message
+    assert refused.value.message.startswith("The rerun leaves the record at step ")
 
 
 def of(passages: list[Passage], tokenizer: int) -> Callable[[Any], str]:
