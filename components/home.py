@@ -76,13 +76,16 @@ def _recent(journal: Journal) -> None:
 
 
 def _changed(journal: Journal, record: RunRecord) -> int:
-    """How many of a run's settings were not the defaults."""
+    """How many of a run's settings were not the defaults, neither these pages' nor the system's
+    own, which the command line and evaluations have."""
     known = registry.systems().get(record.system)
     first = next(iter(journal.steps(record.run_id, limit=1)), None)
     if known is None or first is None or not isinstance(first.event, RunStarted):
         return 0
-    usual = session.defaults(known.settings).model_dump(mode="json")
-    return sum(usual.get(name) != value for name, value in first.event.settings.items())
+    both = (known.settings(), session.defaults(known.settings))
+    usual = [settings.model_dump(mode="json") for settings in both]
+    recorded = first.event.settings
+    return sum(all(d.get(name) != value for d in usual) for name, value in recorded.items())
 
 
 def ago(then: datetime, now: datetime) -> str:
