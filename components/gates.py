@@ -47,9 +47,10 @@ def _num(text: str) -> str:
     return f'<span class="ri-num">{text}</span>'
 
 
-def track(gate: Gate, ghost: float | None = None) -> str:
+def _track(gate: Gate, what: Measure, ghost: float | None = None) -> str:
     """The value as a bar and the threshold as a line, where both are shares; else nothing."""
-    if not (0 <= gate.value <= 1 and 0 <= gate.threshold <= 1):
+    shares = 0 <= gate.value <= 1 and 0 <= gate.threshold <= 1
+    if what.kind != "score" or not shares:
         return ""
     colour = BLUE if gate.fired else GREY
     other = "" if ghost is None else f'<u style="left:{min(max(ghost, 0), 1):.2%}"></u>'
@@ -71,7 +72,7 @@ def ledger(step: Step, ghost: Redecision | None = None) -> str:
         what = measure(event.decider, g.name)
         cells = [
             f'<span class="ri-num ri-dim">{place}.</span> {explained(event.decider, g)}'
-            + track(g, others[g.name].value if now and g.name in others else None),
+            + _track(g, what, others[g.name].value if now and g.name in others else None),
             _num(wording.value_of(g, what)),
             _num(wording.condition(g, what)),
             _num(wording.margin(g, what)),

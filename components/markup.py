@@ -88,6 +88,14 @@ TIPS = {
     "BM25": "Sum over shared terms of rarity times saturating frequency; 0 and up, k1 0.9, b 0.4.",
     "Dense": "Cosine of the query's and the passage's vectors, -1 to 1.",
     "Score": "In the channel's own scale; fused: sum of 1/(60 + rank) over both channels.",
+    "Round": "How many edges below the root, from 1.",
+    "From": "The node that the beam held.",
+    "To": "The node below it. Only ROOT to TOPIC, TOPIC to TOPIC or RELATION, RELATION to RELATION "
+    "or EVIDENCE may be followed.",
+    "Words": "Share of the query's words that the node's text holds, rare ones counting more; "
+    "0 to 1.",
+    "Mixed": "What the beam ranks by: words and cosine, mixed by the setting “Dense share of the "
+    "scorer”; 0 to 1.",
     "Margin": "How far the value is on the firing side of the threshold, in the value's unit; "
     "negative: how far it is from firing.",
     "Value": "What was compared, as it was recorded; point at the gate's name for what it is.",

@@ -75,7 +75,7 @@ KINDS = {
     "PathExplored": "Navigation",
     "PathCommitted": "Path",
     "ForageTurn": "Turn",
-    "HopResolved": "Sub-question",
+    "HopResolved": "Hop",
     "Composed": "Packing",
     "Grounded": "Grounding",
     "MemoryOp": "Memory",
@@ -185,9 +185,9 @@ def _believed(event: BeliefUpdated) -> str:
     ]
     heads = ["Belief", "Before", "Seen now", "After"]
     chances: list[Fact] = [
-        ("answerable", number(event.p_ans), measure("beliefrag.act", "answer").meaning),
+        ("p(answerable)", number(event.p_ans), measure("beliefrag.act", "answer").meaning),
         (
-            "worth a search",
+            "retrieval value",
             number(event.p_flip),
             measure("beliefrag.act", "retrieval_value").meaning,
         ),
@@ -261,7 +261,7 @@ def _simple(event: Event, titles: Mapping[str, str]) -> list[Fact]:
         return _staged(event, titles)
     if isinstance(event, HopResolved):
         return [
-            ("place", str(event.hop), "Its place among the sub-questions, from 1."),
+            ("hop", str(event.hop), "Its place among the sub-questions, from 1."),
             ("sub-question", isolated(event.sub_question), "#N stands for the answer of the Nth."),
             ("asked as", isolated(event.filled), "With earlier answers in the place of slots."),
             ("passages", _listed(event.passages, titles)),

@@ -17,7 +17,7 @@ import streamlit as st
 
 from components.palette import AMBER, BLUE, GREEN, GREY, PURPLE, SKY, VERMILLION, inked
 from components.safe import esc, shorten, visible
-from components.tam_layout import BOX_LABEL, KINDS, Drawing, Edge, Node, State
+from components.tam_layout import KINDS, Drawing, Edge, Node, State, boxed
 
 OTHER = "OTHER"
 MANY_EDGES = 1_500
@@ -117,7 +117,7 @@ def _shell(dark: bool, height: int, boxes: bool, many: bool) -> tuple[str, str, 
 
 
 def _as_node(node: Node, boxes: bool, limit: int) -> dict[str, object]:
-    label = visible(shorten(node.label, BOX_LABEL if boxes else 26))
+    label = visible(boxed(node.label) if boxes else shorten(node.label, 26))
     if boxes:
         mark = STATES[node.state][1] if node.state in STATES else GLYPHS.get(node.kind, "")
         label = f"{mark} {label}"
@@ -164,7 +164,7 @@ def _boxed(state: str, ink: str, ground: str) -> dict[str, object]:
         },
         "borderWidth": 3 if strong else 1.5,
         "shapeProperties": {"borderDashes": dashed, "borderRadius": 5},
-        "font": {"size": 16, "color": ink, "face": "sans-serif", "multi": False},
+        "font": {"size": 14, "color": ink, "face": "sans-serif", "multi": False},
         "margin": 4,
     }
 

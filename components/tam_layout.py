@@ -22,11 +22,12 @@ KINDS = ("ROOT", "TOPIC", "RELATION", "EVIDENCE")
 State = Literal["plain", "chosen", "kept", "dropped", "refused", "ghost", "selected", "near"]
 PANEL = 500
 """Pixels of width that a picture beside a timeline has."""
-BOX_GAP, ROW, LAYER = 14, 40, 66
+BOX_GAP, ROW, LAYER = 10, 50, 74
 """Pixels between two boxes of a row, from one row to the next, and from a layer to the next."""
 HEIGHTS = (140, 520)
-BOX_LABEL, LETTER, BOX_FRAME = 16, 9.2, 36
-"""Most characters in a box, and in pixels the width of one and of what is around them."""
+BOX_LABEL, BOX_LINES, LETTER, BOX_FRAME = 16, 2, 8.2, 28
+"""Most characters in a line of a box, and lines; in pixels the width of a character and of what
+is around them: three boxes stand in a row."""
 RING, GAP = 220, 26
 """Pixels between two rings, and between two nodes of one."""
 FEW_NODES, FEW_TOPICS, FEW_NEAR = 60, 24, 12
@@ -65,6 +66,25 @@ class Drawing:
     boxes: bool = False
 
 
+def boxed(label: str) -> str:
+    """A label in the lines of a box, broken between words where they allow it; what does not fit
+    is cut, and says so."""
+    lines = [""]
+    for word in " ".join(label.split()).split(" "):
+        longer = f"{lines[-1]} {word}".strip()
+        if len(longer) <= BOX_LABEL:
+            lines[-1] = longer
+        elif lines[-1]:
+            lines.append(word)
+        else:
+            lines[-1] = word
+    if len(lines) <= BOX_LINES and all(len(line) <= BOX_LABEL for line in lines):
+        return "\n".join(lines)
+    first = shorten(lines[0], BOX_LABEL)
+    rest = " ".join(lines[1:])
+    return f"{first}\n{shorten(rest, BOX_LABEL)}" if rest else first
+
+
 Places = dict[str, tuple[float, float]]
 
 
@@ -76,7 +96,8 @@ def layered(layers: Sequence[Sequence[str]], labels: Mapping[str, str]) -> Place
     for layer in layers:
         left, row = 0.0, 0
         for node in layer:
-            width = len(shorten(labels.get(node, node), BOX_LABEL)) * LETTER + BOX_FRAME
+            longest = max(map(len, boxed(labels.get(node, node)).split("\n")))
+            width = longest * LETTER + BOX_FRAME
             if left and left + width > PANEL:
                 left, row = 0.0, row + 1
             places[node] = (round(left + width / 2, 1), top + row * ROW)

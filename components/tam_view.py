@@ -235,7 +235,7 @@ def _summary(cycle: CycleState, names: Names) -> str:
     if cycle.proposed:
         steps = " → ".join(
             f"{tam_graph.GLYPHS.get(kinds[n], '')} "
-            f"{isolated(shorten(names.label(n, kinds[n]), 26))}"
+            f"{isolated(shorten(names.label(n, kinds[n]), 48))}"
             for n in cycle.proposed
         )
         verdict = {"accept": chip(PASSED, "path committed"), "reject": chip(REFUSED)}.get(
@@ -320,14 +320,20 @@ def listing(rows: Sequence[Seen], names: Names) -> str:
         cells.append(
             [
                 str(one.round),
-                isolated(names.label(t.parent, t.types[0])),
-                isolated(names.label(t.child, t.types[1])),
-                f'<span class="ri-types">{esc(t.types[0])} → {esc(t.types[1])}</span>',
+                _typed(names, t.parent, t.types[0]),
+                _typed(names, t.child, t.types[1]),
                 number(t.lexical, 2),
                 number(t.dense, 2),
                 number(t.score, 3),
                 chip(one.sign),
             ]
         )
-    heads = ["Round", "From", "To", "Types", "Words", "Dense", "Score", "Verdict"]
-    return table("Transitions of the navigation", heads, cells, (0, 4, 5, 6))
+    heads = ["Round", "From", "To", "Words", "Dense", "Mixed", "Verdict"]
+    return table("Transitions of the navigation", heads, cells, (0, 3, 4, 5))
+
+
+def _typed(names: Names, node: str, kind: str) -> str:
+    """A node's name over its type."""
+    return (
+        f'{isolated(names.label(node, kind))}<br><span class="ri-types ri-dim">{esc(kind)}</span>'
+    )

@@ -86,12 +86,12 @@ _BELIEF: dict[str, Measure] = {
         "How many held passages the verifier named as no help. One is enough for a correction.",
     ),
     "answer": Measure(
-        "Answerable",
+        "p(answerable)",
         f"{_P_ANS} From its threshold on, the run answers.",
         setting="answer_threshold",
     ),
     "retrieval_value": Measure(
-        "Worth another search",
+        "Retrieval value",
         "p(flip): the estimated chance that one more search makes the question answerable. A "
         "logistic curve over searches made, novelty N and sufficiency; without a fit a fixed "
         "value for each number of searches.",
@@ -116,7 +116,7 @@ _BELIEF: dict[str, Measure] = {
     "tokens_for_correction": _TOKENS,
     "evidence_held": _HELD,
     "abstain": Measure(
-        "Answerable, at the end",
+        "p(answerable), at the end",
         f"{_P_ANS} Below its threshold a run that can do no more leaves the question unanswered.",
         setting="abstain_threshold",
     ),

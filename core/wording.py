@@ -77,7 +77,7 @@ REASONS: Mapping[str, str] = {
     "The rewritten query is searched.": "the reworded query is searched.",
     "The verdict is FAIL: once more.": "the verdict is FAIL, and a cycle is left.",
     "transient until the action is chosen": "for this cycle only",
-    "of this question only: it was not verified": "for this question only, as it was not verified",
+    "of this question only: it was not verified": "it was not verified",
 }
 """Recorded reasons that repeat what was decided or speak of the inside, in other words. Records
 keep their own: what goes on from a run has to repeat it to the letter."""

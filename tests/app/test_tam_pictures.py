@@ -127,8 +127,8 @@ def test_the_boxes_of_a_path_stand_apart_in_a_panels_width(layers: list[list[str
     places = tam_layout.layered(ids, labels)
 
     def half(node: str) -> float:
-        shown = min(len(" ".join(labels[node].split())), tam_layout.BOX_LABEL)
-        return shown * tam_layout.LETTER / 2
+        lines = tam_layout.boxed(labels[node]).split("\n")
+        return max(map(len, lines)) * tam_layout.LETTER / 2
 
     for a in places:
         assert 0 <= places[a][0] - half(a) <= places[a][0] + half(a) <= tam_layout.PANEL
@@ -138,3 +138,24 @@ def test_the_boxes_of_a_path_stand_apart_in_a_panels_width(layers: list[list[str
     lowest = [max(places[n][1] for n in layer) for layer in ids]
     highest = [min(places[n][1] for n in layer) for layer in ids]
     assert all(low < high for low, high in zip(lowest, highest[1:], strict=False))
+
+
+@given(st.text("abcde ", max_size=80))
+def test_a_label_fills_the_lines_of_its_box_and_is_cut_only_where_it_does_not_fit(
+    label: str,
+) -> None:
+    lines = tam_layout.boxed(label).split("\n")
+    assert len(lines) <= tam_layout.BOX_LINES
+    assert all(len(line) <= tam_layout.BOX_LABEL for line in lines)
+    whole = " ".join(label.split())
+    told = " ".join(lines)
+    if "…" not in told:
+        assert told == whole
+    else:
+        assert len(whole) > tam_layout.BOX_LABEL
+
+
+def test_a_title_of_two_lines_is_whole() -> None:
+    assert tam_layout.boxed("Iron Man, Jennifer Connelly") == "Iron Man,\nJennifer Connel…"
+    assert tam_layout.boxed("A Knight's Tale (film)") == "A Knight's Tale\n(film)"
+    assert tam_layout.boxed("Stark") == "Stark"

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
+from core.events import Step
+from tests.app.foraging import foraged
+from tests.app.navigating import navigated
 from tests.app.recorded import record
 from tests.browser.conftest import Site
 from tests.browser.steps import Page, choose, expect, open_run, seed
@@ -32,6 +37,37 @@ def test_the_picture_of_a_run_scrolls_inside_only_where_columns_stand_side_by_si
     choose(tab, "Belief")
     tab.set_viewport_size({"width": 1280, "height": 800})
     tab.wait_for_function(f"() => ({_HIDDEN})() > 100")
+
+
+_TOO_WIDE = """() => [...document.querySelectorAll('.ri-scroll')]
+  .filter(e => e.checkVisibility() && e.scrollWidth > e.clientWidth)
+  .map(e => `${e.querySelector('caption').textContent}: ${e.scrollWidth - e.clientWidth}`)"""
+"""Tables that are seen whole only by scrolling to the side, and by how many pixels."""
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (800, 900)])
+@pytest.mark.parametrize(
+    ("run", "views"),
+    [
+        (record, ("Gates", "Evidence")),
+        (foraged, ("Packing", "Gates", "Evidence")),
+        (navigated, ("Path", "Memory", "Gates", "Evidence")),
+    ],
+)
+def test_no_table_of_a_run_is_wider_than_its_place(
+    tab: Page,
+    site: Site,
+    run: Callable[[], list[Step]],
+    views: tuple[str, ...],
+    size: tuple[int, int],
+) -> None:
+    tab.set_viewport_size({"width": size[0], "height": size[1]})
+    open_run(tab, site, site.keep(run()))
+    for view in views:
+        choose(tab, view)
+        shown = tab.locator(f".st-key-ri_picture_{view.lower()} .ri-table").first
+        expect(shown).to_be_visible()
+        assert tab.evaluate(_TOO_WIDE) == [], view
 
 
 _PANELS = """() => {
