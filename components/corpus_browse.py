@@ -43,8 +43,9 @@ def documents(library: Library, summary: CorpusSummary, index: Index) -> None:
     if not found:
         empty("filter_alt_off", "No document matches", "Loosen the filter above.")
         return
+    titles = Counter(d.title for d in entries)
     for one in paging.page(found, PAGE, key=session.CORPUS_PAGE, noun="document", always=True):
-        _row(one)
+        _row(one, alone=titles[one.title] == 1)
 
 
 def _matches(entry: DocumentEntry, text: str) -> bool:
@@ -53,13 +54,15 @@ def _matches(entry: DocumentEntry, text: str) -> bool:
     return not wanted or any(wanted in value.casefold() for value in values)
 
 
-def _row(entry: DocumentEntry) -> None:
+def _row(entry: DocumentEntry, *, alone: bool) -> None:
+    """One document; beside a title that is not its ``alone`` stands where it lies."""
+    path = "" if alone else f' <span class="ri-dim">({isolated(entry.id)})</span>'
     known = [f"{k.replace('_', ' ')}: {v}" for k, v in _metadata(entry)]
     byline = [entry.id, plural(entry.passages, "passage"), *known]
     words, action = st.columns([6, 1], vertical_alignment="center", gap="small")
     with words:
         st.html(
-            f'<div class="ri-title">{isolated(entry.title)}</div><div class="ri-byline '
+            f'<div class="ri-title">{isolated(entry.title)}{path}</div><div class="ri-byline '
             f'ri-tabular">{"".join(f"<span>{isolated(b)}</span>" for b in byline)}</div>'
         )
     with action, st.container(horizontal=True, horizontal_alignment="right"):

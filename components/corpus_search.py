@@ -9,11 +9,12 @@ from dataclasses import dataclass
 import streamlit as st
 
 from components import session, waiting
-from components.markup import TIPS, chip, icon, mono, number
+from components.markup import TIPS, chip, icon, mono, number, passage
 from components.notices import empty, error
 from components.palette import BLUE, Sign
-from components.safe import esc, isolated, marked
+from components.safe import esc, isolated
 from core.errors import RagError
+from core.passage_names import passage_names
 from core.retrieval.fusion import DEPTH, RRF_CONSTANT
 from core.retrieval.index import Index
 from core.retrieval.lexical import idf
@@ -87,8 +88,9 @@ def draw(index: Index) -> None:
         empty("search_off", "Nothing found", "No term of the query occurs; try the dense channel.")
         return
     frequencies = index.lexical.frequencies()
+    names = passage_names(hit.passage for hit in hits)
     for hit in hits:
-        _hit(hit, query, channel, index, frequencies, places)
+        _hit(hit, names[hit.passage.id], query, channel, index, frequencies, places)
 
 
 def channel_places(index: Index, query: str) -> dict[str, dict[str, int]]:
@@ -114,6 +116,7 @@ def _channel_title(channel: Channel) -> str:
 
 def _hit(
     hit: Scored,
+    name: str,
     query: str,
     channel: Channel,
     index: Index,
@@ -136,10 +139,10 @@ def _hit(
         line += f"<span>{esc(fused_as(places[found.id]))}</span>"
     st.html(
         f'<div class="ri-hit"><div class="ri-title"><span class="ri-dim ri-num">{hit.rank}.</span> '
-        f"{isolated(found.title)}</div>"
+        f"{isolated(name)}</div>"
         f'<div class="ri-byline ri-tabular">{line}</div>'
         f'<div class="ri-why">{_why(both, channel)}</div>'
-        f'<div class="ri-passage" dir="auto">{marked(found.text, spans(query, found.text))}</div>'
+        f"{passage(found.text, spans(query, found.text))}"
         f'<div class="ri-byline"><span>{isolated(found.document)}</span><span>characters '
         f"{found.start} to {found.end}</span>{mono(found.id)}</div></div>"
     )

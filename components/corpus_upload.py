@@ -13,10 +13,10 @@ import streamlit as st
 
 from components import paging, session, waiting
 from components.jobs import jobs
-from components.markup import chip, facts, mono, table
+from components.markup import chip, facts, mono, passage, table
 from components.notices import empty, error
 from components.palette import BLUE, GREY, PASSED, REFUSED, WARNING, Sign
-from components.safe import esc, isolated, plural, visible
+from components.safe import isolated, plural, visible
 from core.errors import BadInput
 from core.retrieval.chunking import chunk, words
 from core.retrieval.library import CorpusSummary, Library
@@ -245,7 +245,7 @@ def chunk_list(passages: Sequence[Passage]) -> None:
     parts = [
         f'<li><div class="ri-byline ri-tabular"><span>passage {n}</span><span>{words(p.text)} words'
         f"</span><span>characters {p.start} to {p.end}</span><span>lines {p.line_start} to "
-        f'{p.line_end}</span></div><div class="ri-passage" dir="auto">{esc(p.text)}</div></li>'
+        f"{p.line_end}</span></div>{passage(p.text)}</li>"
         for n, p in enumerate(passages[:CHUNKS_SHOWN], 1)
     ]
     st.html(f'<ol class="ri-chunks">{"".join(parts)}</ol>')

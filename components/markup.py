@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from components.palette import Sign, inked
 from components.safe import esc, isolated, marked
 
-_HEADING = re.compile(r"^(#{1,6} )([^<\n]+)$", re.MULTILINE)
+_HEADING = re.compile(r"^(#{1,6} )((?:[^<\n]|<mark>[^<\n]*</mark>)+)$", re.MULTILINE)
 
 
 def icon(name: str, colour: str = "currentColor", size: float = 1.15) -> str:

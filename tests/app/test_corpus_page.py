@@ -293,3 +293,53 @@ def test_files_are_not_added_while_another_process_indexes_and_are_kept_chosen(
     app.button(key="corpus_add").click().run()
     assert "being indexed already; wait" in html(app)
     assert app.file_uploader(key=f"{session.CORPUS_FILES}:0").value
+
+
+TWINS = (
+    (
+        "north/lamp.md",
+        b"# The lamp\n\nIt burns at night.\n\n## Oil & <b>wick</b>\n\nChanged weekly.",
+    ),
+    ("south/lamp.md", b"# The lamp\n\nIt is green.\n"),
+    ("reef.md", b"# The reef\n\nIt is grey.\n"),
+)
+
+
+def test_documents_and_hits_of_one_title_are_told_apart_by_where_they_lie(
+    page: Open, bench: FakeBench
+) -> None:
+    bench.library.add_files("twins", TWINS)
+    bench.library.index("twins")
+    paths = [d.id for d in bench.library.open("twins").manifest.documents if d.title == "The lamp"]
+    assert len(paths) == 2
+    app = page(CORPUS, corpus="twins")
+    shown = [t for t in html(app).split('<div class="ri-title">')[1:]]
+    for path in paths:
+        assert any(
+            t.startswith("<bdi>The lamp</bdi>") and path in t.split("</div>")[0] for t in shown
+        )
+    (reef,) = [t for t in shown if t.startswith("<bdi>The reef</bdi>")]
+    assert "reef.md" not in reef.split("</div>")[0]
+    app.get_by_key(session.CORPUS_VIEW).set_value("search").run()
+    app.text_input(key=session.CORPUS_ASK).set_value("lamp green night").run()
+    titles = [t.split("</div>")[0] for t in html(app).split('<div class="ri-title">')[1:]]
+    lamps = [t.partition("</span> ")[2] for t in titles if "The lamp" in t]
+    assert len(set(lamps)) == len(lamps) == 3
+
+
+def test_a_heading_in_a_passage_looks_like_one_and_stays_literal(
+    page: Open, bench: FakeBench
+) -> None:
+    seen = corpus_upload.preview(TWINS)
+    assert any("## Oil" in p.text for each in seen.passages.values() for p in each)
+    app = page(CORPUS)
+    app.get_by_key(session.CORPUS_VIEW).set_value("add").run()
+    uploader = app.file_uploader(key=f"{session.CORPUS_FILES}:0")
+    uploader.upload(*TWINS[0]).run()
+    assert '<span class="ri-hash">## </span><b>Oil &amp; &lt;b&gt;wick&lt;/b&gt;</b>' in html(app)
+    bench.library.add_files("twins", TWINS)
+    bench.library.index("twins")
+    found = page(CORPUS, corpus="twins")
+    found.get_by_key(session.CORPUS_VIEW).set_value("search").run()
+    found.text_input(key=session.CORPUS_ASK).set_value("wick oil").run()
+    assert '<span class="ri-hash">## </span><b><mark>Oil</mark> &amp; ' in html(found)
