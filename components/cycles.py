@@ -92,6 +92,7 @@ class Lineage:
     initial: tuple[str, ...] = ()
     bypass: tuple[int, Decided] | None = None
     cycles: list[CycleState] = field(default_factory=list)
+    weighed: tuple[int, Decided] | None = None
     admitted: tuple[int, Decided] | None = None
     operations: list[tuple[int, int, MemoryOp]] = field(default_factory=list)
     """(step, cycle it fell into or 0, operation)"""
@@ -148,6 +149,8 @@ def _committed(now: CycleState, event: Committed) -> None:
 def _decided(found: Lineage, now: CycleState | None, seq: int, event: Decided) -> None:
     if event.decider == "staterag.bypass":
         found.bypass = seq, event
+    elif event.decider == "staterag.abstain":
+        found.weighed = seq, event
     elif event.decider == "staterag.admit":
         found.admitted = seq, event
     elif now is not None and event.decider == "staterag.action":

@@ -12,6 +12,7 @@ from components.markup import chip, icon, mono, table
 from components.notices import done, empty, error
 from components.palette import GREEN, GREY, REFUSED, Sign
 from components.safe import esc, isolated, plural
+from core import wording
 from core.errors import JournalError
 from core.events import MemoryOp
 from core.memory import Artifact, GlobalStore, Holding
@@ -19,6 +20,10 @@ from core.systems.staterag.memory import PERMISSIONS
 
 ROWS = 15
 ALLOWED = Sign(GREEN, "check_circle", "applied")
+SNAPSHOT = (
+    "Digest of what the memory held when the run began. With an equal one, the same seed gives the "
+    "same run."
+)
 MODES = {
     "shared": Sign(GREEN, "group", "shared with earlier questions"),
     "isolated": Sign(GREY, "person", "isolated: of this run alone"),
@@ -30,7 +35,8 @@ def draw(found: Lineage, mode: str, digest: str) -> None:
     """Show the pool as it stands; ``digest`` is that of the snapshot the run started from."""
     kept = chip(MODES.get(mode, MODES["off"]))
     st.html(
-        f'<div class="ri-outcome">{kept}<span class="ri-dim">snapshot {mono(digest)}</span></div>'
+        f'<div class="ri-outcome">{kept}<span class="ri-dim" title="{esc(SNAPSHOT)}">at the start '
+        f"{mono(digest)}</span></div>"
     )
     if mode == "off":
         empty("power_off", "Memory is off", "The setting “Memory” turns it on for the next run.")
@@ -87,9 +93,9 @@ def listing(rows: Sequence[tuple[int, int, MemoryOp]]) -> str:
             f'<span class="ri-num">{seq}</span>',
             f"{isolated(op.role)} <b>{isolated(op.operation)}</b> {artifact(op.artifact)}"
             + (f'<br><span class="ri-dim">cycle {cycle}</span>' if cycle else ""),
-            isolated(op.scope),
+            f'<span title="{esc(op.scope)}">{isolated(wording.store(op.scope, op.role))}</span>',
             f'{chip(ALLOWED if op.allowed else REFUSED)}<br><span class="ri-dim">'
-            f"{isolated(op.reason)}</span>",
+            f"{isolated(wording.REASONS.get(op.reason, op.reason))}</span>",
         ]
         for seq, cycle, op in rows
     ]

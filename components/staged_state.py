@@ -26,6 +26,8 @@ from components.palette import (
 from components.safe import esc, isolated, shorten, visible
 from components.tam_graph import GLYPHS
 from components.tam_labels import Names
+from core import wording
+from core.events import Decided
 
 VERDICTS = {
     "accept": Sign(GREEN, "check_circle", "accepted"),
@@ -45,6 +47,16 @@ ACTIONS = {
     "FALLBACK": Sign(ORANGE, "merge", "fall back"),
     "BYPASS": Sign(BLUE, "fast_forward", "bypass"),
 }
+READ = Sign(GREEN, "chrome_reader_mode", "the reader is asked")
+UNREAD = Sign(GREY, "do_not_disturb_on", "no reader is asked")
+CHOSEN = Sign(GREEN, "output", "evidence at the end")
+LETTERS = {
+    "p": "The plan in the state: objective, facts that are required, names.",
+    "π": "The typed path in the state: from the root of the graph down to a passage.",
+    "E": "The candidate evidence in the state, from the region of the path.",
+    "z": "The verification record in the state: the verdict, open until it is given, and why.",
+}
+DIGESTS = "Digest of the whole state, before and after."
 ITEMS = 8
 
 
@@ -116,8 +128,8 @@ def _role(state: RoleState, cycle: CycleState, titles: Mapping[str, str], names:
     why = f' <span class="ri-dim">{isolated(state.reason)}</span>' if state.reason else ""
     if state.committed:
         foot = (
-            f"{icon('commit', GREEN, 1)} committed {mono(state.before[:8])} → "
-            f"{mono(state.after[:8])}"
+            f'<span title="{DIGESTS}">{icon("commit", GREEN, 1)} committed '
+            f"{mono(state.before[:8])} → {mono(state.after[:8])}</span>"
         )
         if state.before == state.after:
             foot += ' <span class="ri-dim">as before</span>'
@@ -133,8 +145,9 @@ def _role(state: RoleState, cycle: CycleState, titles: Mapping[str, str], names:
         else ""
     )
     seq = f'<span class="ri-num ri-dim">step {state.seq}</span>' if state.seq >= 0 else ""
+    field = f'<i title="{esc(LETTERS[letter])}">{letter}</i>'
     return (
-        f'<section class="ri-role"><header>{icon(symbol)} <b>{title}</b> <i>{letter}</i>'
+        f'<section class="ri-role"><header>{icon(symbol)} <b>{title}</b> {field}'
         f"{chip(verdict, judged)}{seq}</header>{why}{reused}"
         f"{_proposal(state, cycle, titles, names)}"
         f'<footer class="ri-dim">{foot}</footer></section>'
@@ -205,19 +218,20 @@ def path_line(cycle: CycleState, names: Names, limit: int = 200) -> str:
 
 
 def _after(found: Lineage, now: CycleState) -> str:
+    def line(sign: str, taken: tuple[int, Decided]) -> str:
+        seq, event = taken
+        said = esc(wording.reason(event.decider, event.reason))
+        return f'<p>{sign} {said} <span class="ri-num ri-dim">step {seq}</span></p>'
+
     parts = []
     if now.action is not None:
-        seq, event = now.action
-        parts.append(
-            f"<p>{chip(ACTIONS.get(event.outcome, PENDING), strong=True)} {esc(event.reason)} "
-            f'<span class="ri-num ri-dim">step {seq}</span></p>'
-        )
+        sign = ACTIONS.get(now.action[1].outcome, PENDING)
+        parts.append(line(chip(sign, strong=True), now.action))
+    if found.weighed is not None:
+        sign = READ if found.weighed[1].outcome == "answer" else UNREAD
+        parts.append(line(chip(sign), found.weighed))
     if found.admitted is not None:
-        seq, event = found.admitted
-        parts.append(
-            f"<p>{icon('output', GREEN, 1)} {esc(event.reason)} "
-            f'<span class="ri-num ri-dim">step {seq}</span></p>'
-        )
+        parts.append(line(chip(CHOSEN), found.admitted))
     return "".join(parts)
 
 

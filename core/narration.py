@@ -243,10 +243,7 @@ def _grounded(x: e.Grounded, titles: Titles) -> str:
 def _memory(x: e.MemoryOp, _: Titles) -> str:
     kind = plain(x.artifact.partition(":")[0] or "artifact", 40)
     what = "what is available" if x.artifact == "*" else f"{_article(kind)} {kind}"
-    store, _blank, holder = x.scope.partition(" ")
-    where = wording.STORES.get(store, f"the {plain(store, 40)} store")
-    if store == "private" and holder != x.role:
-        where = f"the {plain(holder, 40)}'s store"
+    where = plain(wording.store(x.scope, x.role), 60)
     if not x.allowed:
         wish = f"{plain(x.operation)} {what} in {where}"
         return f"The {plain(x.role)} may not {wish}: {plain(x.reason, 160)}."

@@ -117,6 +117,14 @@ STORES: Mapping[str, str] = {
 }
 
 
+def store(scope: str, role: str) -> str:
+    """The store of a memory operation, as it stands to the role that asks for it."""
+    kind, _, holder = scope.partition(" ")
+    if kind == "private" and holder != role:
+        return f"the {holder}'s store"
+    return STORES.get(kind) or f"the {kind} store"
+
+
 def outcome(text: str) -> str:
     """An outcome as a short word: without the ids of what was chosen, which say nothing."""
     word, _, chosen = text.partition(" ")

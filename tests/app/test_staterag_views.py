@@ -12,7 +12,16 @@ import pytest
 
 from components import cycles, memory_panel, session, staged_state, tam_labels, tam_view
 from core import trace
-from core.events import Decided, MemoryOp, PathExplored, Proposed, RunStarted, Step, Validated
+from core.events import (
+    Decided,
+    MemoryOp,
+    PathExplored,
+    Proposed,
+    RunFinished,
+    RunStarted,
+    Step,
+    Validated,
+)
 from core.memory import PathArtifact, PlanArtifact
 from core.narration import narrate
 from core.replay import ParsedRun, replay
@@ -198,6 +207,23 @@ def test_before_the_first_cycle_the_bypass_is_told(page: Open, bench: FakeBench)
     run = keep(bench, STEPS)
     assert "No cycle yet" in view(page(RUN, run=run, step=1), "state")
     assert "no bypass" in view(page(RUN, run=run, step=seq(Decided)), "state")
+
+
+def test_where_no_reader_is_asked_nothing_is_said_to_go_to_one(
+    page: Open, bench: FakeBench
+) -> None:
+    unsure = NOT_ENOUGH.model_copy(update={"uncertainty": 0.95})
+    steps = navigated(roles=Roles(verdicts=(unsure,)))
+    assert isinstance(end := steps[-1].event, RunFinished)
+    assert end.terminal == "abstained"
+    app = page(RUN, run=keep(bench, steps), step=steps[-2].seq)
+    for name in ("state", "gates", "story"):
+        shown = view(app, name)
+        assert "go to the reader" not in shown, name
+        assert "no reader" in shown, name
+    told = [narrate(s) for s in steps if isinstance(s.event, Decided)]
+    assert told[-2].startswith("Decided to ask no reader")
+    assert "reader" not in told[-1]
 
 
 def test_operations_are_listed_with_their_verdicts(page: Open, bench: FakeBench) -> None:
