@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import random
 from functools import cache
+from itertools import zip_longest
 from typing import Any
 
 import pytest
 
 from core import registry, trace
-from core.events import Step
+from core.events import RunFinished, Step
 from core.replay import replay
 from core.settings import Role, role_of
 from tests.core.drawn import drawn_world, wide
@@ -61,3 +62,29 @@ def test_nothing_differs_before_the_first_use_that_a_setting_declares(name: str,
             assert unknown_from is not None, f"{knob}={value!r} changes step {first.seq}"
             assert unknown_from <= first.seq, f"{knob}={value!r}: {first.fields}"
     assert moved or knob in INERT_HERE
+
+
+def done(step: Step | None) -> Any:
+    """What a step did: which kind, where, and what was asked or decided."""
+    if step is None:
+        return None
+    asked = getattr(step.event, "request_digest", getattr(step.event, "outcome", ""))
+    return step.stage, step.event.kind, asked
+
+
+@pytest.mark.parametrize("name", list(registry.systems()))
+def test_the_readers_window_changes_nothing_before_the_replay_says_so(name: str) -> None:
+    """Not even where tokens are short, and what answering will take is set aside."""
+    for seed in range(6):
+        end = recorded(name, seed)[-1].event
+        assert isinstance(end, RunFinished)
+        for share in (0.3, 0.7, 1.0):
+            short = {"token_budget": max(100, int(share * end.usage.tokens))}
+            before = made(name, seed, **short)
+            for window in (1, 3, 20):
+                report = replay(before, {"evidence_window": window})
+                turns = [d.seq for d in report.decisions if d.certainty != "same"]
+                turns += [len(before) if report.unknown_from is None else report.unknown_from]
+                now = made(name, seed, evidence_window=window, **short)
+                for a, b in zip_longest(before[1 : min(turns)], now[1 : min(turns)]):
+                    assert done(a) == done(b), f"{window} passages, {short}, step {(a or b).seq}"

@@ -60,7 +60,7 @@ def run(question: str, deps: Deps, settings: StateRAGSettings) -> Iterator[Emit]
         yield from _end(deps, at, "BYPASS", bypassed, decision.reason, settings)
         return
     while True:
-        reserve_answer(deps, question, at.evidence(at.held), settings.evidence_window)
+        reserve_answer(deps, question, at.evidence(at.held), len(at.held))
         stopped = False
         try:
             at = yield from cycle(deps, at, settings)
@@ -141,7 +141,7 @@ def act(
     last = at.cycles[-1]
     if not stopped:
         at = yield from hold(deps, at, last.evidence.ids, f"cycle {last.number} is committed")
-    reserve_answer(deps, at.question, at.evidence(at.held), settings.evidence_window)
+    reserve_answer(deps, at.question, at.evidence(at.held), len(at.held))
     usage = deps.ledger.usage()
     inputs = ActionInputs(
         verdict="PASS" if last.verdict.verdict == "PASS" else "FAIL",
