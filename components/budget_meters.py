@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from components.palette import GREY, ORANGE, VERMILLION
+from collections.abc import Collection, Iterable
+
+from components.palette import GREY, VERMILLION
 from components.safe import esc
+from core.events import Decided, RunFinished, Step, Warned
+from core.registry import System
 from core.types import Budgets, Usage
 
-NEAR = 0.85
 _METERS = (
     ("rounds", "Rounds", "searches"),
     ("actions", "Actions", "controller actions, the answer included"),
@@ -17,20 +20,44 @@ _METERS = (
 )
 
 
-def meters(usage: Usage, budgets: Budgets) -> str:
-    """Six bars; each says its amount, its limit, and in colour and words when it is near."""
-    bars = "".join(_meter(name, title, unit, usage, budgets) for name, title, unit in _METERS)
+def refused(steps: Iterable[Step], system: System, budgets: Budgets) -> frozenset[str]:
+    """The budgets that kept a run from a step or ended it, as recorded. That one is spent to its
+    end is nothing by itself, nor that a method which plans with a budget stops where it ends."""
+    limits = {name: getattr(budgets, name) for name, *_ in _METERS}
+    found: set[str] = set()
+    for step in steps:
+        event = step.event
+        if isinstance(event, Decided):
+            for gate in event.gates:
+                name = gate.name.partition("_")[0]
+                limit = limits.get(name)
+                if gate.fired or limit is None or name in system.planned:
+                    continue
+                if gate.value == limit - getattr(step.usage, name):
+                    found.add(name)
+        elif isinstance(event, (Warned, RunFinished)):
+            code = event.fault if isinstance(event, Warned) else event.branch
+            found.add(code.removeprefix("budget_"))
+    return frozenset(found & limits.keys())
+
+
+def meters(usage: Usage, budgets: Budgets, refused: Collection[str] = ()) -> str:
+    """Six bars; each says its amount and its limit, and in colour and words where it ``refused`` a
+    step."""
+    bars = "".join(
+        _meter(name, title, unit, usage, budgets, name in refused) for name, title, unit in _METERS
+    )
     return f'<div class="ri-meters">{bars}</div>'
 
 
-def _meter(name: str, title: str, unit: str, usage: Usage, budgets: Budgets) -> str:
+def _meter(name: str, title: str, unit: str, usage: Usage, budgets: Budgets, refused: bool) -> str:
     spent, limit = float(getattr(usage, name)), getattr(budgets, name)
     share = 0.0 if not limit else min(1.0, spent / limit)
-    colour = VERMILLION if share >= 1 else ORANGE if share >= NEAR else GREY
-    word = " · spent" if share >= 1 else " · near" if share >= NEAR else ""
+    colour, word = (VERMILLION, " · refused") if refused else (GREY, "")
+    tip = f"{unit}; a further step needed more than is left" if refused else unit
     of = "no limit" if limit is None else f"of {amount(name, float(limit))}"
     return (
-        f'<div class="ri-meter" title="{esc(unit)}"><div><span>{esc(title)}</span>'
+        f'<div class="ri-meter" title="{esc(tip)}"><div><span>{esc(title)}</span>'
         f'<span class="ri-num">{amount(name, spent)} <span class="ri-dim">{of}{word}</span></span>'
         f'</div><div class="ri-bar" role="meter" aria-label="{esc(title)}" aria-valuemin="0" '
         f'aria-valuemax="{limit or 0:g}" aria-valuenow="{spent:g}">'

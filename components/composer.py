@@ -9,12 +9,13 @@ from operator import itemgetter
 
 import streamlit as st
 
-from components import session
+from components import session, settings_panel
 from components.jobs import phase_text
 from components.notices import warning
 from components.safe import plural, visible
 from core import registry
 from core.errors import BadInput
+from core.journal import RunRecord
 from core.retrieval.library import CorpusSummary, Library
 from core.wiring import EXTRACTIVE
 
@@ -116,6 +117,19 @@ def ask_about(corpus: str) -> None:
         _corpus_changed(before)
 
 
+def anew(record: RunRecord) -> None:
+    """Leave a run for an empty box: its corpus, system and reasoner, and the settings as they
+    stand."""
+    session.put(session.CORPUS, record.corpus.id)
+    session.put(session.SYSTEM, record.system)
+    session.put(session.QUESTION, "")
+    session.put(session.REASONER, EXTRACTIVE if record.model is None else "llm")
+    if record.model is not None:
+        session.put(session.MODEL, record.model)
+    session.show(**{session.P_RUN: None, session.P_STEP: None})
+    settings_panel.carry(registry.system(record.system))
+
+
 def system_label(system: registry.System) -> str:
     """A system in a list: its title, and of a baseline or a variant what it is."""
     more = system.differs or ("a baseline" if system.kind == "baseline" else "")
@@ -211,11 +225,11 @@ def _reasoner() -> None:
         EXTRACTIVE: ":material/article: Extractive, no model",
         "llm": ":material/forum: Language model",
     }
+    session.first(session.REASONER, EXTRACTIVE)
     chosen = st.segmented_control(
         "Reasoner",
         list(titles),
         key=session.REASONER,
-        default=EXTRACTIVE,
         required=True,
         format_func=lambda name: titles[name],
         persist_state="session",

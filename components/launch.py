@@ -21,7 +21,7 @@ from components.jobs import jobs
 from components.workspace import bench_of
 from core import registry
 from core.errors import BadInput, RagError, RunCancelled
-from core.events import Step
+from core.events import ParentStep, Step
 from core.journal import RunRecord
 from core.live import RunPool
 from core.ports import Deps
@@ -67,8 +67,10 @@ class Launcher:
         question: str,
         settings: SystemSettings,
         reader: Reader = Reader(),
+        parent: ParentStep | None = None,
     ) -> str:
-        """Begin a run; its id, under which it will be in the journal.
+        """Begin a run; its id, under which it will be in the journal. ``parent``: the first step
+        of the run whose question is asked again.
 
         Raises:
             BadInput: the question is empty or too long.
@@ -78,6 +80,7 @@ class Launcher:
             question=question,
             settings=settings,
             run_id=new_run_id(),
+            parent=parent,
         )
         launch = Launch(spec.run_id, bench.workspace, corpus, question)
         return self._go(
@@ -201,23 +204,29 @@ def stop(run_id: str) -> None:
 def again(workspace: str, record: RunRecord, settings: SystemSettings) -> None:
     """A new run of a recorded question, over the corpus as it is now."""
     bench = bench_of(workspace)
-    _open(
+    show(
         launcher().start(
-            bench, record.corpus.id, record.system, record.question, settings, _same(record)
+            bench,
+            record.corpus.id,
+            record.system,
+            record.question,
+            settings,
+            _same(record),
+            ParentStep(run_id=record.run_id, seq=0),
         )
     )
 
 
 def resume(workspace: str, record: RunRecord) -> None:
     """Go on with a run whose process died."""
-    _open(launcher().resume(bench_of(workspace), record, _same(record)))
+    show(launcher().resume(bench_of(workspace), record, _same(record)))
 
 
 def fork(
     workspace: str, record: RunRecord, steps: Sequence[Step], at: int, settings: SystemSettings
 ) -> None:
     """A new run that shares the past of this one and goes on live under other settings."""
-    _open(launcher().fork(bench_of(workspace), record, steps, at, settings, _same(record)))
+    show(launcher().fork(bench_of(workspace), record, steps, at, settings, _same(record)))
 
 
 def _same(record: RunRecord) -> Reader:
@@ -225,5 +234,7 @@ def _same(record: RunRecord) -> Reader:
     return Reader() if record.model is None else reader(record.model)
 
 
-def _open(run_id: str) -> None:
-    session.show(**{session.P_RUN: run_id, session.P_STEP: None, session.P_SET: None})
+def show(run_id: str, step: int | None = None) -> None:
+    """Have the run page show another run. A link of the host to the page that is open already
+    would leave the address as it is."""
+    session.show(**{session.P_RUN: run_id, session.P_STEP: step, session.P_SET: None})

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from components import ended, launch, memory_panel, run_export, session
-from components.frame import RUN
+from components import composer, ended, judging, launch, lineage, memory_panel, run_export
 from components.markup import chip, mono
 from components.palette import GREY, PASSED, REFUSED, Sign
 from components.safe import esc, isolated
-from core import endings, registry
+from core import endings, registry, trace
 from core.events import MemoryOp, RunFinished, Step
 from core.journal import Journal, RunRecord
 from core.narration import plain
@@ -26,9 +25,9 @@ def draw(
     journal: Journal, record: RunRecord, steps: Sequence[Step], settings: SystemSettings
 ) -> None:
     """Question, outcome and byline on the left, the buttons on the right."""
-    left, right = st.columns([2, 1], gap="medium")
+    left, right = st.columns([1.6, 1], gap="medium")
     with left:
-        st.html(_words(record, steps))
+        st.html(_words(record, steps, lineage.changed(journal, record, trace.start(steps))))
     with (
         right,
         st.container(
@@ -38,7 +37,14 @@ def draw(
             gap="small",
         ),
     ):
-        st.page_link(RUN, label="New question", icon=":material/add:", query_params=session.link())
+        st.button(
+            "New question",
+            icon=":material/add:",
+            key="run_new",
+            on_click=composer.anew,
+            args=(record,),
+            help="An empty box: same corpus, system, reasoner and settings.",
+        )
         if record.status == "running":
             stopping = launch.launcher().pool.is_stopping(record.run_id)
             st.button(
@@ -71,11 +77,29 @@ def draw(
                 args=(journal.workspace, record, settings),
                 help="A new run of this question with the settings now.",
             )
+            _mark(journal, record)
         with st.popover("Export", icon=":material/download:", width="content"):
             run_export.draw(journal, record.run_id, "run_export")
+    with right:
+        lineage.draw(journal, record, trace.start(steps))
 
 
-def _words(record: RunRecord, steps: Sequence[Step]) -> str:
+def _mark(journal: Journal, record: RunRecord) -> None:
+    """Whether the answer is right, as a person sees it; the same as on the list of runs."""
+    mark = st.popover(
+        "Mark",
+        icon=":material/rule:",
+        key="run_mark",
+        width="content",
+        on_change="rerun",
+        help="Say whether the answer is right, and give the right one.",
+    )
+    if mark.open:
+        with mark:
+            judging.draw("The answer is", journal, record)
+
+
+def _words(record: RunRecord, steps: Sequence[Step], changed: str) -> str:
     last = steps[-1]
     end = last.event if isinstance(last.event, RunFinished) else None
     why = endings.guess_of(steps)
@@ -96,15 +120,19 @@ def _words(record: RunRecord, steps: Sequence[Step]) -> str:
         parts.append(f'<span class="ri-dim">{esc(short)}</span>' if short else "")
     elif end:
         parts.append(f"<span>{isolated(end.reason)}</span>")
+    if record.label:
+        sign = judging.JUDGED[record.label]
+        parts.append(chip(sign, f"marked: {sign.word.lower()}"))
     parts.append(_reused(steps))
     name = f"<b>{isolated(record.name)}</b>" if record.name else ""
-    origin = "" if record.origin == "live" else esc(record.origin)
+    origin = "" if record.origin in ("live", "fork") else esc(record.origin)
     byline = [
         name,
         esc(registry.system(record.system).title),
         isolated(record.corpus.id),
         esc(record.model or record.reasoner),
         origin,
+        changed,
         f"{record.started:%Y-%m-%d %H:%M} UTC",
         f"{last.elapsed_ms / 1000:.1f} s",
         mono(record.run_id),

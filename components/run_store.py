@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from core import collecting
-from core.events import RunFinished, Step
+from core import collecting, trace
+from core.events import RunFinished, RunStarted, Step
 from core.journal import Journal
 from core.replay import ParsedRun, ReplayReport
 from core.settings import SystemSettings
@@ -48,6 +48,17 @@ class StepStore:
         kept = self._kept(journal, run_id)
         with kept.lock:
             return list(self._read(kept, journal, run_id))
+
+    def start(self, journal: Journal, run_id: str) -> RunStarted:
+        """What a run was started with; of a run that is not kept, only its first step is read.
+
+        Raises:
+            BadInput: this workspace has no such run.
+        """
+        with self._lock:
+            kept = self._runs.get((journal.workspace, run_id))
+        steps = kept.steps[:1] if kept else []
+        return trace.start(steps or journal.steps(run_id, limit=1))
 
     def replay(self, journal: Journal, run_id: str, settings: SystemSettings) -> ReplayReport:
         """Re-decide a run; its decisions are parsed once and kept.

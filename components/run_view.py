@@ -26,7 +26,7 @@ from components import (
     system_views,
     timeline,
 )
-from components.budget_meters import meters
+from components.budget_meters import meters, refused
 from components.gates import ledger, outcome
 from components.ghosts import Ghosts
 from components.notices import empty, notice
@@ -165,7 +165,9 @@ def _strip(shown: Shown, hidden: frozenset[str]) -> None:
         left, right = st.columns([1, 2.6], gap="medium", vertical_alignment="center")
     if "meters" not in hidden:
         with left:
-            st.html(meters(trace.usage_at(shown.steps, shown.cursor), shown.started.budgets))
+            budgets = shown.started.budgets
+            over = refused(shown.upto, shown.system, budgets)
+            st.html(meters(trace.usage_at(shown.steps, shown.cursor), budgets, over))
     if "stages" not in hidden:
         with right, st.container(key="ri_stages"):
             stages.draw(
@@ -363,4 +365,5 @@ def _rail(shown: Shown, hidden: frozenset[str]) -> None:
         if rail == "settings":
             settings_panel.draw(shown.system, shown.recorded)
         else:
-            step_detail.draw(shown.steps[shown.cursor], shown.titles)
+            stage_titles = {s.name: s.title for s in shown.system.stages}
+            step_detail.draw(shown.steps[shown.cursor], shown.titles, stage_titles)

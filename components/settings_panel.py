@@ -148,6 +148,13 @@ def follow_run(system: System, run_id: str, recorded: SystemSettings) -> None:
     session.keep_settings(system.name, values)
 
 
+def carry(system: System) -> None:
+    """Keep the settings as they stand when the run on the page is left for an empty box."""
+    session.put(session.SETTINGS_OF, "")
+    session.put(session.BASE, {})
+    reset(system, session.changed_settings(system.name))
+
+
 def follow_url(system: System) -> None:
     """Without a run on the page: defaults, or what the URL says, once for each page."""
     if session.get(session.SETTINGS_OF) == "":
@@ -186,7 +193,7 @@ def _knob(
     kind, field = system.settings, system.settings.model_fields[name]
     value, default = getattr(settings, name), getattr(session.defaults(kind), name)
     key, declared = session.setting_key(system.name, name), extra(kind, name)
-    unit = f" ({declared['unit']})" if declared.get("unit") else ""
+    unit = _unit(str(field.title), str(declared.get("unit") or ""))
     common: dict[str, Any] = {
         "key": key,
         "help": _help(kind, name, field, declared),
@@ -217,6 +224,12 @@ def _knob(
         notes.append(f"recorded {_plain(getattr(recorded, name))}")
     if notes:
         st.caption(f":material/edit: {' · '.join(notes)}")
+
+
+def _unit(title: str, unit: str) -> str:
+    """A unit behind a title that does not name it already."""
+    said = unit.removesuffix("s")
+    return "" if not unit or (len(said) > 1 and said in title.lower()) else f" ({unit})"
 
 
 def _number(

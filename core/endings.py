@@ -50,8 +50,7 @@ def guess_of(steps: Sequence[Step]) -> str:
         return why
     short = list(lacking(steps, declared))
     if short:
-        why = "; ".join(short)
-        why = f"{why[0].upper()}{why[1:]}."
+        why = f"{'; '.join(short)}."
     return why if last.grounded else f"{why} {UNGROUNDED}"
 
 

@@ -42,7 +42,8 @@ Port = Literal["retriever", "reasoner", "memory"]
 
 
 class ParentStep(Frozen):
-    """The step of another run that this run was forked from."""
+    """The step of another run that this run was forked from; of a run that is no fork, the first
+    step of the one whose question it asks again."""
 
     run_id: str
     seq: Count

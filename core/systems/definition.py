@@ -43,7 +43,8 @@ class System:
 
     ``run(question, deps, settings)`` is a generator of emissions that ends with ``RunFinished``.
     ``preflight(deps, settings)`` raises ``BadInput`` where a run could not even start.
-    ``branches`` are those that end with an answer.
+    ``branches`` are those that end with an answer. ``planned``: budgets that the method plans with
+    and spends whole.
     ``navigates``: its runs use the corpus's abstraction memory.
     ``summary`` is for a person who knows no method of the field; ``differs`` says in a few words
     how a variant differs from the system that it is named after.
@@ -63,6 +64,7 @@ class System:
     preflight: Callable[[Deps, Any], None] | None = None
     differs: str = ""
     navigates: bool = False
+    planned: frozenset[str] = frozenset()
 
     def graph_digest(self, deps: Deps) -> str:
         """Digest of the abstraction memory that a run would use; empty where it uses none."""

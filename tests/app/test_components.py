@@ -17,7 +17,6 @@ from benchmarks.long_run import lengthened
 from components import (
     belief_charts,
     belief_view,
-    budget_meters,
     event_signs,
     evidence,
     gates,
@@ -35,7 +34,6 @@ from core.events import EVENT_TYPES, BeliefUpdated, Decided, RunFinished, RunSta
 from core.measures import INPUTS, measure
 from core.replay import ParsedRun
 from core.settings import override, parse_assignments
-from core.types import Budgets, Usage
 from tests.app.bench import FakeBench
 from tests.app.foraging import foraged
 from tests.app.navigating import navigated
@@ -155,17 +153,6 @@ def test_every_passage_tells_why_it_came_and_why_it_went() -> None:
 
 def test_before_the_first_search_there_is_no_evidence() -> None:
     assert evidence.lives(STEPS[:4]) == []
-
-
-# --- meters --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("tokens", "word"), [(10, ""), (90, "near"), (100, "spent")])
-def test_a_meter_says_in_words_when_a_limit_is_near(tokens: int, word: str) -> None:
-    shown = budget_meters.meters(Usage(tokens=tokens), Budgets(tokens=100))
-    assert f"{tokens} <" in shown
-    assert (f"· {word}" in shown) if word else ("·" not in shown)
-    assert "no limit" in shown
 
 
 # --- belief --------------------------------------------------------------------------------------

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
-from components import launch, run_view, session
-from core import registry
-from core.events import ModelCalled, RunFinished, Step
+from components import launch, lineage, run_view, session
+from components.run_store import store
+from core import registry, trace
+from core.events import ModelCalled, ParentStep, RunFinished, RunStarted, Step
+from core.journal import RunFilter
 from core.runs import RunSpec, execute
+from core.settings import override
+from core.systems.beliefrag.settings import BeliefRAGSettings
 from tests.app.bench import FakeBench
 from tests.app.conftest import RUN, Open, html
 from tests.app.recorded import NASTY, Kept, record
+from tests.core.drawn import wide
+from tests.core.world import deps, run
 
 QUESTION = "Who did the voice of HAL 9000?"
 
@@ -21,6 +29,26 @@ def _recorded(bench: FakeBench, system: str = "beliefrag") -> list[Step]:
     known = registry.system(system)
     spec = RunSpec(known, QUESTION, known.settings(), run_id="whole")
     return list(execute(spec, bench.deps("film_night"), Kept()))
+
+
+@pytest.mark.parametrize("name", list(registry.systems()))
+def test_every_setting_that_differs_from_the_parents_is_told_and_no_other(name: str) -> None:
+    kind = registry.system(name).settings
+    before = run(name, deps())[0].event
+    assert isinstance(before, RunStarted)
+    assert lineage.changes(before, before) == []
+    for seed in range(4):
+        now = before.model_copy(
+            update={"settings": override(kind(), wide(name, seed)).model_dump(mode="json")}
+        )
+        differing = [
+            str(field.title)
+            for n, field in kind.model_fields.items()
+            if now.settings[n] != before.settings[n]
+        ]
+        assert [title for title, _, _ in lineage.changes(before, now)] == differing
+        older = {k: v for k, v in before.settings.items() if k not in ("memory", "seed_terms")}
+        assert lineage.changes(before.model_copy(update={"settings": older}), before) == []
 
 
 def _wait(run_id: str) -> launch.Launch:
@@ -65,6 +93,60 @@ def test_going_on_from_a_step_makes_a_new_run_with_the_same_past(
     assert [s.event.kind for s in forked[:turn]] == kinds
     app.run()
     assert app.query_params["run"] == started.run_id
+    assert app.button(key="run_parent").label == f"Forked from step {turn - 1} of another run"
+    assert "Answer threshold 0.5 → 0.99" in html(app)
+    bench.journal.delete("whole")
+    bench.journal.purge(deleted_before=datetime.now(UTC) + timedelta(days=1))
+    app.run()
+    assert "another run, which is not here any more" in html(app)
+
+
+def test_a_fork_leads_to_the_step_it_was_forked_from(page: Open, bench: FakeBench) -> None:
+    bench.journal.append(record(answer_threshold=0.55))
+    made = record(answer_threshold=0.99, run_id="made")
+    started = made[0].event
+    assert isinstance(started, RunStarted)
+    parent = ParentStep(run_id="recordedrun", seq=12)
+    first = started.model_copy(update={"origin": "fork", "parent": parent})
+    bench.journal.append([made[0].model_copy(update={"event": first}), *made[1:]])
+    app = page(RUN, run="made", set="top_k=2")
+    app.button(key="run_parent").click().run()
+    assert {k: app.query_params.get(k) for k in ("run", "step", "set")} == {
+        "run": "recordedrun",
+        "step": "12",
+        "set": None,
+    }
+    assert app.slider(key="run_slider").value == 12
+    app.session_state["run_children"] = True
+    app.run()
+    app.button(key="child:made").click().run()
+    assert app.query_params["run"] == "made"
+    assert "step" not in app.query_params
+
+
+def test_a_run_lists_what_was_made_of_it_with_what_was_changed(
+    page: Open, bench: FakeBench
+) -> None:
+    steps = _recorded(bench)
+    bench.journal.append(steps)
+    app = page(RUN, run="whole")
+    assert not [p for p in app.get("popover") if "from this" in p.proto.popover.label]
+    for settings in ("top_k=2", "answer_threshold=0.99"):
+        app = page(RUN, run="whole", set=settings)
+        app.button(key="run_again" if "top_k" in settings else "run_fork").click().run()
+        _wait(app.query_params["run"])
+    app = page(RUN, run="whole")
+    (made,) = [p for p in app.get("popover") if "from this" in p.proto.popover.label]
+    assert made.proto.popover.label == "2 runs from this"
+    children = bench.journal.runs(RunFilter(parent_run="whole"))
+    assert {c.origin for c in children} == {"fork", "live"}
+    started = trace.start(steps)
+    changed = {
+        child.origin: lineage.changes(started, store().start(bench.journal, child.run_id))
+        for child in children
+    }
+    assert changed["live"] == [(str(BeliefRAGSettings.model_fields["top_k"].title), "5", "2")]
+    assert changed["fork"] == [("Answer threshold", "0.5", "0.99")]
 
 
 def test_running_again_asks_the_same_question_under_the_settings_now(
@@ -76,6 +158,8 @@ def test_running_again_asks_the_same_question_under_the_settings_now(
     started = _wait(app.query_params["run"])
     again = bench.journal.run(started.run_id)
     assert again.question == QUESTION
+    assert again.origin == "live"
+    assert again.parent == ParentStep(run_id="whole", seq=0)
     first = bench.journal.steps(started.run_id)[0].event
     assert first.settings["top_k"] == 2  # type: ignore[union-attr]
 

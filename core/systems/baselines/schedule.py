@@ -206,6 +206,7 @@ _STAGES = (
     StageNode("retrieve", "Retrieve", "Search for the question", ("retriever.search",)),
     StageNode("answer", "Answer", "Read and ground", ("reasoner.answer",)),
 )
+_PLANNED = frozenset({"rounds"})
 _BRANCHES = (Branch("schedule"),)
 _EDGES = (("decide", "retrieve"), ("retrieve", "decide"), ("decide", "answer"))
 
@@ -221,6 +222,7 @@ SYSTEMS = (
         stages=_STAGES,
         edges=_EDGES,
         branches=_BRANCHES,
+        planned=_PLANNED,
     ),
     System(
         name="iterative",
@@ -242,5 +244,6 @@ SYSTEMS = (
         ),
         edges=_EDGES,
         branches=_BRANCHES,
+        planned=_PLANNED,
     ),
 )
