@@ -13,6 +13,7 @@ from components.palette import PASSED, REFUSED
 from components.safe import esc, isolated
 from core import endings
 from core.events import PassagesShown, RunFinished, Step
+from core.passage_names import passage_names
 from core.types import Citation, Passage
 
 NEXT = {
@@ -62,7 +63,8 @@ def draw(steps: Sequence[Step], *, key: str, quotes: bool = True) -> None:
 def _citation(number: int, cited: Citation, known: Mapping[str, Passage], key: str) -> None:
     source = known.get(cited.passage_id)
     with st.container(border=True, gap="xsmall"):
-        title = isolated(source.title) if source else mono(cited.passage_id)
+        name = passage_names(known.values()).get(cited.passage_id)
+        title = isolated(name) if name else mono(cited.passage_id)
         st.html(
             f'<div><span class="ri-dim">Citation {number}</span> <b>{title}</b></div>'
             f"{passage(cited.quote)}"
