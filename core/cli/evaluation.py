@@ -60,8 +60,7 @@ def evaluate(
     api_base: ApiBase = None,
 ) -> None:
     """Run systems on a question file. Started again after a kill, it goes on where it was."""
-    from core.evaluation.probe import PROBED_SYSTEMS
-    from core.evaluation.report import markdown, means
+    from core.evaluation.report import averaged, markdown, means
     from core.evaluation.runner import evaluate as run
 
     evaluation = run(
@@ -81,11 +80,11 @@ def evaluate(
         progress=_progress(),
     )
     names = evaluation.manifest.systems
-    if probe and (apart := [name for name in names if name not in PROBED_SYSTEMS]):
+    if probe and (apart := [name for name in names if not evaluation.probed(name)]):
         print(f"Run as they are, without probes: {', '.join(apart)}.", file=sys.stderr)
     if left_out := evaluation.manifest.left_out:
         print(f"Left out, about other corpora: {counted(left_out, 'question')}.", file=sys.stderr)
-    print(markdown(means(evaluation.rows, names)))
+    print(f"{averaged(evaluation)}\n\n{markdown(means(evaluation.rows, names))}")
 
 
 def sweep(folder: Folder, knob: Knob, as_json: Json = False) -> None:
@@ -96,11 +95,19 @@ def sweep(folder: Folder, knob: Knob, as_json: Json = False) -> None:
     from core.evaluation.sweep import sweep as walk
 
     name, values = parse_range(knob)
-    points = walk(Evaluation.open(folder), name, values)
+    evaluation = Evaluation.open(folder)
+    points = walk(evaluation, name, values)
+    n = points[0].f1.n
+    apart = len(evaluation.questions) - n
     if as_json:
         found = [p.model_dump(exclude={"f1"}) | _flat("f1", p.f1) for p in points]
-        print(json.dumps({"knob": name, "points": found}))
+        print(json.dumps({"knob": name, "questions": n, "left_out": apart, "points": found}))
         return
+    without = f"; {counted(apart, 'question')} without an answer left out" if apart else ""
+    print(
+        f"Means over {counted(n, 'question')}{without}. Each run ends where this value of {name} "
+        "would have ended it.\n"
+    )
     heading = (name, "F1", "tokens", "rounds", "answered", "on the front")
     lines = [
         (

@@ -11,8 +11,9 @@ from core.evaluation import metrics
 from core.evaluation.bootstrap import Interval, mean_interval, paired_difference, paired_ratio
 from core.evaluation.cycle_losses import FACT_LOST, MISJUDGED, CycleLosses
 from core.evaluation.losses import LOST_AT, Loss
-from core.evaluation.results import Row, column_values, mean
+from core.evaluation.results import Row, column_values
 from core.evaluation.store import Evaluation
+from core.narration import counted
 from core.types import Frozen
 
 
@@ -30,6 +31,26 @@ COMPARED = ("em", "f1", "evidence_f1", "all_gold", "tokens", "rounds", "seconds"
 # --- means ---------------------------------------------------------------------------------
 
 
+def averaged(evaluation: Evaluation) -> str:
+    """What the means of an evaluation are over, in words."""
+    asked = evaluation.manifest.questions
+    bare = sum(not q.answers for q in asked)
+    parts = [f"Means over {counted(len(asked), 'question')}, with 95% bootstrap intervals."]
+    if bare:
+        parts.append(
+            f"{counted(bare, 'question')} of these without an answer: there F1 and EM are 1 for "
+            "giving none, else 0."
+        )
+    if probed := [n for n in evaluation.manifest.systems if evaluation.probed(n)]:
+        parts.append(
+            f"The runs of {', '.join(probed)} went on past every stop, to see what each state "
+            "would have answered: these are figures of their last state. `sweep` gives those of "
+            "where a run would have ended, over the questions with answers alone."
+        )
+    parts.append("Where fewer questions have a value, n says how many.")
+    return " ".join(parts)
+
+
 def means(rows: Sequence[Row], systems: Sequence[str]) -> Table:
     """A line a system: means over questions, those of scores with 95% bootstrap intervals."""
     heading = (
@@ -44,9 +65,9 @@ def means(rows: Sequence[Row], systems: Sequence[str]) -> Table:
                 name,
                 str(len(own)),
                 *(_interval(own, c) for c in WITH_INTERVAL),
-                *(_number(mean(own, c), ".3f") for c in ("evidence_precision", "evidence_recall")),
-                *(_number(mean(own, c), ".0f") for c in ("evidence_tokens", "tokens")),
-                *(_number(mean(own, c), ".2f") for c in ("calls", "rounds", "seconds")),
+                *(_mean(own, c, ".3f") for c in ("evidence_precision", "evidence_recall")),
+                *(_mean(own, c, ".0f") for c in ("evidence_tokens", "tokens")),
+                *(_mean(own, c, ".2f") for c in ("calls", "rounds", "seconds")),
             )
         )
     return Table(heading, lines)
@@ -140,10 +161,12 @@ def differences(found: Pair) -> Table:
     lines = []
     for d in found.differences:
         spec = ".0f" if d.column == "tokens" else ".3f"
-        lines.append((d.column, format(d.a, spec), format(d.b, spec), f"{d.difference:+{spec}}"))
+        both, n = (format(d.a, spec), format(d.b, spec)), str(d.difference.n)
+        lines.append((d.column, n, *both, f"{d.difference:+{spec}}"))
     if found.tokens_ratio is not None:
-        lines.append(("tokens, ratio", "", "", f"{found.tokens_ratio:.3f}"))
-    return Table(("", found.a, found.b, "difference"), lines)
+        n = str(found.tokens_ratio.n)
+        lines.append(("tokens, ratio", n, "", "", f"{found.tokens_ratio:.3f}"))
+    return Table(("", "n", found.a, found.b, "difference"), lines)
 
 
 def losing(found: Iterable[Loss]) -> Table:
@@ -173,7 +196,7 @@ def losing(found: Iterable[Loss]) -> Table:
 
 def trajectories(evaluation: Evaluation, systems: Sequence[str]) -> Table:
     """A line a system: means of the trajectory metrics over the runs that have a value."""
-    heading = ("system", *_TRAJECTORY)
+    heading = ("system", "n", *_TRAJECTORY)
     lines = []
     for name in systems:
         found: dict[str, list[float]] = {metric: [] for metric in _TRAJECTORY}
@@ -183,8 +206,8 @@ def trajectories(evaluation: Evaluation, systems: Sequence[str]) -> Table:
                 value = measure(steps, question, gold)
                 if value is not None:
                     found[metric].append(value)
-        cells = (_number(fmean(vs) if vs else None, ".3f") for vs in found.values())
-        lines.append((name, *cells))
+        count = sum(r.system == name for r in evaluation.rows)
+        lines.append((name, str(count), *(_of(vs, count, ".3f") for vs in found.values())))
     return Table(heading, lines)
 
 
@@ -221,14 +244,14 @@ def report(evaluation: Evaluation) -> str:
     """All tables of an evaluation."""
     rows, systems = evaluation.rows, evaluation.manifest.systems
     parts = [
-        ("Means over questions, 95% bootstrap intervals", means(rows, systems)),
+        (averaged(evaluation), means(rows, systems)),
         ("Where questions were lost, and how runs ended", ends(rows, systems)),
         ("F1 by hops", slices(rows, systems, "hops")),
         ("F1 by type", slices(rows, systems, "type")),
-        ("Trajectories", trajectories(evaluation, systems)),
+        ("Trajectories, means over the runs that have a value", trajectories(evaluation, systems)),
     ]
     parts += [
-        (f"{a} against {b}, paired", differences(pair(rows, a, b)))
+        (f"{a} against {b}, paired by question", differences(pair(rows, a, b)))
         for i, a in enumerate(systems)
         for b in systems[i + 1 :]
     ]
@@ -237,8 +260,18 @@ def report(evaluation: Evaluation) -> str:
 
 def _interval(rows: Sequence[Row], column: str) -> str:
     values = column_values(rows, column)
-    return f"{mean_interval(values):.3f}" if values else "–"
+    if not values:
+        return "–"
+    return f"{mean_interval(values):.3f}{_fewer(values, len(rows))}"
 
 
-def _number(value: float | None, spec: str) -> str:
-    return "–" if value is None else format(value, spec)
+def _mean(rows: Sequence[Row], column: str, spec: str) -> str:
+    return _of(column_values(rows, column), len(rows), spec)
+
+
+def _of(values: Sequence[float], count: int, spec: str) -> str:
+    return f"{fmean(values):{spec}}{_fewer(values, count)}" if values else "–"
+
+
+def _fewer(values: Sequence[float], count: int) -> str:
+    return "" if len(values) == count else f" (n={len(values)})"

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from core.errors import BadInput
 from core.evaluation.metrics import Gold
+from core.evaluation.probe import PROBED_SYSTEMS
 from core.evaluation.questions import Question
 from core.evaluation.results import Row, read_rows, summarise, write_json, write_rows
 from core.events import Step
@@ -87,6 +88,10 @@ class Evaluation:
     def gold(self, question_id: str) -> Gold:
         """The gold facts of a question."""
         return tuple(frozenset(fact) for fact in self.manifest.gold[question_id])
+
+    def probed(self, system: str) -> bool:
+        """Whether the system's runs are probe runs."""
+        return self.manifest.probe and system in PROBED_SYSTEMS
 
     @cached_property
     def journal(self) -> Journal:

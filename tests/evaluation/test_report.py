@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from core.cli.main import main
 from core.errors import BadInput
-from core.evaluation import report
+from core.evaluation import report, runner
 from core.evaluation.losses import losses
 from core.evaluation.results import Row
 from core.evaluation.runner import evaluate
@@ -67,6 +69,43 @@ def test_a_difference_leaves_out_what_one_side_lacks() -> None:
     found = report.pair([*a, *b], "a", "b")
     assert "all_gold" not in {d.column for d in found.differences}
     assert {d.difference.n for d in found.differences} == {1}
+
+
+@pytest.mark.parametrize("column", [*report.WITH_INTERVAL, "evidence_precision"])
+def test_a_mean_over_fewer_questions_says_over_how_many(column: str) -> None:
+    headings = {"em": "EM", "f1": "F1", "evidence_precision": "precision"}
+    shown = headings.get(column, column.replace("_", " ")).replace("evidence f1", "evidence F1")
+    whole = [*rows("a", 1.0, 0.0, 1.0), *rows("b", 1.0, 1.0, 1.0)]
+    assert "(n=" not in report.markdown(report.means(whole, ["a", "b"]))
+    fewer = [whole[0].model_copy(update={column: None}), *whole[1:]]
+    table = report.means(fewer, ["a", "b"])
+    assert cell(table, "a", "n") == "3"
+    assert cell(table, "a", shown).endswith(" (n=2)")
+    assert "(n=" not in cell(table, "b", shown)
+
+
+def test_the_tables_of_one_system_say_why_they_differ(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "prepared", lambda *_: SmallWorld())
+    file, out = question_file(tmp_path), tmp_path / "out"
+    asked = ("evaluate", "--questions", str(file), "--systems", "beliefrag,static")
+    assert main([*asked, "--out", str(out), "--probe"]) == 0
+    probed = capsys.readouterr().out.partition("\n\n")[0]
+    assert "Means over 3 questions" in probed
+    assert "1 question of these without an answer" in probed
+    assert "The runs of beliefrag went on past every stop" in probed
+    assert "static" not in probed
+    assert main(["sweep", str(out), "--knob", "answer_threshold=0.5:0.6:0.1"]) == 0
+    swept = capsys.readouterr().out.partition("\n\n")[0]
+    assert "Means over 2 questions; 1 question without an answer left out." in swept
+    assert "would have ended it" in swept
+    assert main(["sweep", str(out), "--knob", "answer_threshold=0.5:0.6:0.1", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["questions"], found["left_out"]) == (2, 1)
+    assert main([*asked, "--out", str(tmp_path / "plain")]) == 0
+    assert "past every stop" not in capsys.readouterr().out
+    assert probed in report.report(Evaluation.open(out))
 
 
 def test_markdown_escapes_what_would_break_the_table() -> None:
