@@ -116,6 +116,50 @@ def test_pictures_and_controls_have_names_and_tab_reaches_them(tab: Page, site: 
     assert places == sorted(places), "the order of the page is the order of the focus"
 
 
+FOCUSED = """() => {
+  const node = document.activeElement, look = getComputedStyle(node);
+  const after = !window.before
+    || window.before.compareDocumentPosition(node) & Node.DOCUMENT_POSITION_FOLLOWING;
+  const seen = look.outlineStyle !== "none" || look.boxShadow !== "none"
+    || !["A", "BUTTON", "SUMMARY"].includes(node.tagName);
+  const name = node.getAttribute("aria-label") || node.labels?.[0]?.innerText || node.innerText;
+  window.before = node;
+  return { body: node === document.body, after: Boolean(after), seen, name: name?.trim() || "" };
+}"""
+
+
+@pytest.mark.parametrize("context", ["light", "dark"], indirect=True)
+@pytest.mark.parametrize(
+    ("page", "wanted"),
+    [
+        ("", ["Home", "Corpus", "System", "Question", "Ask and watch", "Open"]),
+        ("Runs", ["Home", "Import runs", "Search", "Marked", "Open", "Edit"]),
+        ("Corpus", ["Home", "Corpus", "Index", "Documents"]),
+    ],
+)
+def test_the_keyboard_goes_through_a_page_in_its_order_and_is_seen_where_it_is(
+    tab: Page, site: Site, page: str, wanted: list[str]
+) -> None:
+    seed(site)
+    tab.goto(site.url(page))
+    last = {"": "Recent runs", "Runs": "1 to 1 of 1 run", "Corpus": "Add files"}[page]
+    expect(tab.get_by_text(last).first).to_be_visible()
+    tab.locator("h1").click()
+    reached: list[str] = []
+    for _ in range(60):
+        tab.keyboard.press("Tab")
+        focused = tab.evaluate(FOCUSED)
+        if focused["body"]:
+            break
+        assert focused["name"], f"after {reached[-1:]} comes something without a name"
+        assert focused["seen"], f"{focused['name']!r} does not show that it has the focus"
+        assert focused["after"], f"{focused['name']!r} comes after {reached[-1:]}"
+        reached.append(focused["name"])
+    places = [next((n for n, r in enumerate(reached) if w in r), None) for w in wanted]
+    assert None not in places, reached
+    assert places == sorted(places)  # type: ignore[type-var]
+
+
 def test_nothing_jumps_while_a_run_is_live_or_when_it_ends(tab: Page, site: Site) -> None:
     site.hold()
     ask(tab, site)
