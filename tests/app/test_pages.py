@@ -83,7 +83,7 @@ def test_every_view_of_a_run_draws(page: Open, bench: FakeBench) -> None:
     app = page(RUN, run="recordedrun")
     assert len(app.get("plotly_chart")) == 3
     for view, words in {
-        "gates": "correction under way",
+        "gates": "Correction under way",
         "evidence": "pruned",
         "answer": BETTANY.title,
         "story": "Finished, answered",

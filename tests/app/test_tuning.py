@@ -146,3 +146,15 @@ def test_what_differs_from_the_defaults_is_what_is_kept() -> None:
     changed = override(kind(), {"top_k": 3, "channel": "dense"})
     assert settings_panel.differing(changed) == {"top_k": 3, "channel": "dense"}
     assert settings_panel.differing(kind()) == {}
+
+
+@pytest.mark.parametrize("name", list(registry.systems()))
+def test_no_label_names_its_unit_twice(name: str) -> None:
+    kind = registry.system(name).settings
+    for key, field in kind.model_fields.items():
+        unit = str(extra(kind, key).get("unit") or "")
+        label = f"{field.title}{settings_panel._unit(str(field.title), unit)}".lower()
+        if len(unit) > 1:
+            assert label.count(unit.removesuffix("s").lower()) == 1, label
+        elif unit:
+            assert label.endswith(f"({unit})")
