@@ -17,7 +17,7 @@ from components.markup import chip, facts, mono, passage, table
 from components.notices import empty, error
 from components.palette import BLUE, GREY, PASSED, REFUSED, WARNING, Sign
 from components.safe import isolated, plural, visible
-from core.errors import BadInput
+from core.errors import RagError
 from core.retrieval.chunking import chunk, words
 from core.retrieval.library import CorpusSummary, Library
 from core.retrieval.loading import Document, FileVerdict, load, scan
@@ -143,7 +143,7 @@ def draw(library: Library, corpora: Sequence[CorpusSummary], opened: CorpusSumma
     try:
         with waiting.until(waiting.DOCUMENTS, "preview"):
             seen = preview(given)
-    except BadInput as problem:
+    except RagError as problem:
         error(problem.message)
         return
     usable = sum(bool(v.documents) for v in seen.verdicts)
@@ -192,7 +192,7 @@ def _add(library: Library, given: Sequence[tuple[str, bytes]]) -> None:
     name = str(session.get(session.CORPUS_NAME, "")).strip()
     try:
         library.add_files(name, given)
-    except BadInput as problem:
+    except RagError as problem:
         session.put(session.CORPUS_NOTICE, ("error", problem.message))
         return
     jobs().start(library, name)

@@ -202,17 +202,21 @@ class Library:
 
         Raises:
             BadInput: an unusable corpus name, or too many or too large files; nothing is kept.
+            RetrieverError: the disk does not take them; some may be kept.
         """
-        chosen = uploads.named(files)
+        given = list(files)
+        uploads.placed(given)
         corpus = self._own(name, "uploads")
         assert corpus.source is not None
         with corpus.home.writing(name):
-            for identifier, content in chosen.items():
-                path = corpus.source / identifier
-                path.parent.mkdir(parents=True, exist_ok=True)
-                partial = path.parent / ".partial"
-                partial.write_bytes(content)
-                partial.replace(path)
+            chosen = uploads.named(given, uploads.kept(corpus.source))
+            try:
+                for identifier, content in chosen.items():
+                    uploads.keep(corpus.source / identifier, content)
+            except OSError as error:
+                raise RetrieverError(
+                    f"The files cannot be kept ({error.strerror}); free space or add fewer."
+                ) from error
         return tuple(chosen)
 
     def remove_file(self, name: str, file_id: str) -> None:
