@@ -87,7 +87,9 @@ def _json_items(text: str) -> list[tuple[str, object]]:
     except json.JSONDecodeError as error:
         raise BadInput(f"it is not valid JSON ({str(error)[:200]})") from None
     except (ValueError, RecursionError):
-        raise BadInput("its JSON is nested too deep or holds a number that is too long") from None
+        raise BadInput(
+            "it is not valid JSON (nested too deep, or a number in it is too long)"
+        ) from None
     items = value if isinstance(value, list) else [value]
     return [(f"item {number}", item) for number, item in enumerate(items, 1)]
 
