@@ -25,6 +25,7 @@ from core.reasoning.extractive.kinds import (
 )
 from core.reasoning.extractive.lexicon import words
 from core.reasoning.extractive.quantities import quantities
+from core.reasoning.extractive.structure import code_spans
 from core.retrieval.tokenizer import STOP_WORDS, Token
 
 Shape = Literal["name", "quote", "title", "date", "number", "ordinal", "noun"]
@@ -193,6 +194,9 @@ class _Finder:
                 if bisect_left(self.starts, end) - bisect_left(self.starts, start) <= 12:
                     kinds: Kinds = {} if group == 5 else {"work": STRONG}
                     yield self._make(index, start, end, "quote", kinds)
+        for start, end in sorted(code_spans(self.text)):
+            if sentence.start <= start and end <= sentence.end and self.text[start - 1] != "`":
+                yield self._make(index, start, end, "quote", {})
 
     def _kinds(self, key: str, first: int, last: int) -> Kinds:
         found = dict(name_kinds(key))
@@ -310,7 +314,8 @@ class _Finder:
 
     def _bound(self, i: int) -> bool:
         gap = self.text[self.tokens[i - 1].end : self.tokens[i].start]
-        return all(c in _SPACE for c in gap) or gap in ("'s ", "’s ", ". ")
+        bound = "--" not in gap and all(c in _SPACE for c in gap)
+        return bound or gap in ("'s ", "’s ", ". ")
 
 
 _DOTTED = frozenset(["jr", "sr", "inc", "ltd", "co", "corp", "bros"])

@@ -10,7 +10,8 @@ from rapidfuzz import fuzz
 
 from core.reasoning.extractive.features import PassageFeatures, Scene
 from core.reasoning.extractive.lexicon import country_of, words
-from core.reasoning.extractive.quantities import Quantity, quantities
+from core.reasoning.extractive.measures import is_interval, measure_of
+from core.reasoning.extractive.quantities import Quantity, part_of_year, quantities
 from core.reasoning.extractive.relations import related
 from core.retrieval.tokenizer import fold, stem
 
@@ -32,15 +33,37 @@ class Entity:
     start: int
     end: int
     passage: PassageFeatures
+    as_asked: bool = False
+    """Whether the title has more words, so that an answer keeps to the question's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A value read at ``start:end`` of the passage's text."""
+    """A value read at ``start:end`` of the passage's text, in the base unit of what it measures
+    (``measure``; empty: nothing known, and the value is as written)."""
 
     value: float
     start: int
     end: int
+    measure: str = ""
+
+    def differs(self, other: Value) -> bool:
+        """Whether both can be compared and are not equal."""
+        return self.measure == other.measure and self.value != other.value
+
+
+Place = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What a rule answered: the text, the places it was read from (passage, start, end), how sure
+    the rule is in [0, 1], and the rule's name."""
+
+    answer: str
+    places: tuple[Place, ...]
+    confidence: float
+    rule: str
 
 
 def named_entities(scene: Scene) -> list[Entity]:
@@ -108,12 +131,12 @@ def year_of(passage: PassageFeatures, asked: Iterable[str], birth: bool) -> Valu
         if at >= 0:
             after = [q for q in found if q.start >= at and q.start - at <= NEAR]
             if after:
-                return _value(after[0])
+                return valued(after[0], passage.text)
         bracket = text.find("(")
         after = [q for q in found if q.start >= bracket >= 0 and q.start - bracket <= NEAR]
-        return _value((after or found)[0])
+        return valued((after or found)[0], passage.text)
     near = _nearest(passage, found, asked)
-    return _value(near or found[0])
+    return valued(near or found[0], passage.text)
 
 
 def death_of(passage: PassageFeatures) -> Value | None:
@@ -122,14 +145,34 @@ def death_of(passage: PassageFeatures) -> Value | None:
     open_, close = text.find("("), text.find(")")
     inside = [q for q in years(passage) if open_ <= q.start < close and not q.part]
     if 0 <= open_ < close and len(inside) >= 2:
-        return _value(inside[1])
+        return valued(inside[1], text)
     at = text.lower().find("died")
     after = [q for q in years(passage) if q.start >= at >= 0]
-    return _value(after[0]) if after else None
+    return valued(after[0], text) if after else None
 
 
-def _value(q: Quantity) -> Value:
-    return Value(float(q.value or 0.0), q.start, q.end)
+def valued(q: Quantity, text: str) -> Value:
+    """A quantity of the text to be compared: a date in years, its month and day as their part."""
+    value = float(q.value or 0.0)
+    if q.kind == "date":
+        return Value(value + part_of_year(text[q.start : q.end]), q.start, q.end)
+    measure, factor = measure_of(q.unit)
+    return Value(value * factor, q.start, q.end, measure)
+
+
+def interval_of(passage: PassageFeatures, asked: Iterable[str]) -> Value | None:
+    """How long it is from one time to the next ("every 10 seconds"), nearest to a word of the
+    question; None where several stand and none is near one."""
+    found = [
+        q
+        for q in quantities(passage.text)
+        if q.value is not None
+        and not q.part
+        and measure_of(q.unit)[0] == "time"
+        and is_interval(passage.text, q.start)
+    ]
+    near = _nearest(passage, found, asked) or (found[0] if len(found) == 1 else None)
+    return valued(near, passage.text) if near else None
 
 
 def _nearest(
@@ -157,7 +200,7 @@ def number_of(passage: PassageFeatures, asked: Iterable[str]) -> Value | None:
         if q.kind == "number" and q.value is not None and not q.part
     ]
     near = _nearest(passage, found, asked)
-    return _value(near) if near else None
+    return valued(near, passage.text) if near else None
 
 
 def lead(passage: PassageFeatures, sentences: int = 1) -> str:

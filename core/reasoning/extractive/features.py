@@ -68,7 +68,8 @@ def _bound(text: str, left: Token, right: Token) -> bool:
     gap = text[left.end : right.start]
     if gap.endswith("'s ") or gap.endswith("’s "):
         gap = gap[2:]
-    return len(gap) <= 3 and "\n" not in gap and all(c in _BINDING for c in gap)
+    flat = "\n" not in gap and "--" not in gap
+    return len(gap) <= 3 and flat and all(c in _BINDING for c in gap)
 
 
 def capitalised_spans(text: str, tokens: Sequence[Token], base: int = 0) -> list[Span]:

@@ -29,6 +29,17 @@ def words(section: str, name: str) -> frozenset[str]:
 
 
 @cache
+def table(name: str) -> dict[str, str]:
+    """A table of the lexicon as it is written.
+
+    Raises:
+        KeyError: no such table.
+    """
+    found: dict[str, str] = _tables()[name]
+    return found
+
+
+@cache
 def head_types() -> dict[str, str]:
     """Stem of a question's head noun -> the answer type that it asks for.
 

@@ -85,7 +85,7 @@ _NUMBER = regex.compile(
     rf"(?<![\p{{L}}\p{{N}}.,])(?P<currency>(?:US|A|C|HK)?[$£€¥₹]\s?)?"
     rf"(?P<digits>{_DIGITS}|(?:(?:{_WORD_NUMBER})(?:[\s-](?:and\s)?(?:{_WORD_NUMBER}))*))"
     rf"(?![\p{{N}}])(?:(?P<scale>(?:[\s-](?:{_SCALE})(?!\p{{L}}))+|\s?%))?"
-    rf"(?:[\s-](?P<unit>(?:(?:square|cubic|nautical)[\s-])?(?:{_UNIT}|{_TIME_UNIT}))(?!\p{{L}}))?"
+    rf"(?:[\s-]?(?P<unit>(?:(?:square|cubic|nautical)[\s-])?(?:{_UNIT}|{_TIME_UNIT}))(?!\p{{L}}))?"
     rf"(?!\p{{L}}|[.,:]?\d)",
     regex.IGNORECASE,
 )
@@ -144,6 +144,25 @@ def number_value(text: str) -> float | None:
     return total + current if seen else None
 
 
+_MONTHS = (
+    *("jan", "feb", "mar", "apr", "may", "jun"),
+    *("jul", "aug", "sep", "oct", "nov", "dec"),
+)
+
+
+def part_of_year(date: str) -> float:
+    """How far into its year a date is, in [0, 1): its month, and its day; 0 where it names none.
+
+    >>> part_of_year("March 2020") < part_of_year("5 May 2020"), part_of_year("2020")
+    (True, 0.0)
+    """
+    month = _MONTH_IN.search(date)
+    if month is None or month.group()[:3].lower() not in _MONTHS:
+        return 0.0
+    day = regex.search(r"(?<!\d)\d{1,2}(?!\d)", date)
+    return (_MONTHS.index(month.group()[:3].lower()) + (int(day.group()) if day else 0) / 32) / 12
+
+
 def _dates(text: str) -> Iterator[Quantity]:
     for match in _DATE.finditer(text):
         name = match.lastgroup or "year"
@@ -179,7 +198,8 @@ def _numbers(text: str, taken: list[tuple[int, int]]) -> Iterator[Quantity]:
         value = number_value(bare)
         yield Quantity(start, end, "number", unit, value)
         if match.group("unit"):
-            yield Quantity(start, match.start("unit") - 1, "number", "", value, part=True)
+            number_end = len(text[start : match.start("unit")].rstrip(" -\u00a0\n\t")) + start
+            yield Quantity(start, number_end, "number", "", value, part=True)
     for match in _TIMES.finditer(text):
         yield Quantity(match.start(), match.end(), "number", "times", number_value(match.group()))
     for match in _ORDINALS.finditer(text):

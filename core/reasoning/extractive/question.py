@@ -35,6 +35,16 @@ _MEASURE = {
     "often": "number",
     "soon": "number",
     "heavy": "number",
+    "quickly": "number",
+    "frequently": "number",
+    "expensive": "number",
+    "small": "number",
+    "short": "number",
+    "late": "number",
+    "low": "number",
+    "thick": "number",
+    "hot": "number",
+    "cold": "number",
 }
 _TYPE_NOUNS = frozenset(
     [
@@ -65,6 +75,12 @@ _EITHER = regex.compile(
     r"\bbetween\b.+\band\b.+,\s*(?:which|who|what)\b|\b(?:which|who|what)\b.+\bbetween\b.+\band\b",
     regex.IGNORECASE,
 )
+_RUN = regex.compile(
+    r"\bwhat\b(?: \w+){0,3} (?:run|type|execute|enter|issue)"
+    r"(?: first| next| then)?(?: (?:to|in|on|for|when|if|after|before)\b.*)?\s*\?*\s*$",
+    regex.IGNORECASE,
+)
+"""What is run is a command, though none is named."""
 _CLAUSE = regex.compile(r"[.!?]\s+(?=\S)")
 MAX_HEAD_TOKENS = 6
 
@@ -258,9 +274,15 @@ def _head(
         return [], "org"
     if wh in ("when", "where", "why", "how"):
         return [], kind
-    if at and tokens[at - 1].surface == "within" and phrase and phrase[-1].surface == "time":
+    timed = phrase and phrase[-1].surface == "time"
+    if timed and at and tokens[at - 1].surface in ("within", "after"):
         return ["time"], "number"
     source = phrase or (_after_copula(tokens, end) if at is not None else _cloze_subject(tokens))
+    typed = _code_word(source)
+    if typed and wh != "who":  # "command" has the stem of "commander"
+        return [typed[0].term], "any"
+    if [t.surface for t in source[-2:]] in (["longest", "time"], ["shortest", "time"]):
+        return ["time"], "number"
     known = [t for t in source if t.term in head_types()]
     if known:
         head = [known[-1].term]
@@ -269,6 +291,33 @@ def _head(
     elif source:
         head = [source[-1].term]
     return head, kind
+
+
+@lru_cache(maxsize=1_024)
+def code_asked(question: str) -> str:
+    """The form of the code that a question asks for (a key of the lexicon's ``code``): "which
+    file", "what command", "what do I run"; empty where it asks for none."""
+    tokens = tokenize(question)
+    at = _wh_position(question, tokens)
+    if at is None or tokens[at].surface not in ("what", "which", "whats"):
+        return ""
+    phrase, end = _phrase(question, tokens, at)
+    typed = _code_word(phrase or _after_copula(tokens, end))
+    if typed:
+        return typed[1]
+    return "command" if _RUN.search(question) else ""
+
+
+def _code_word(source: Sequence[Token]) -> tuple[Token, str] | None:
+    """The word of a noun phrase that asks for code, and its form: the last, or one that a verb
+    seems to follow ("which command starts it")."""
+    for i, token in enumerate(source):
+        rest = source[i + 1 :]
+        verb = rest and rest[0].surface.endswith("s") and not token.surface.endswith("s")
+        for form in ("command", "file", "flag", "setting", "any"):
+            if token.surface in words("code", form) and (not rest or verb):
+                return token, form
+    return None
 
 
 def _typed(term: str) -> Kind:

@@ -20,13 +20,17 @@ import numpy as np
 from core.ports import FloatArray, TextView
 from core.reasoning.extractive.candidates import answer_key
 from core.reasoning.extractive.columns import FEATURES
+from core.reasoning.extractive.comparing import Ruling
 from core.reasoning.extractive.currency import current
 from core.reasoning.extractive.decompose import sub_questions
+from core.reasoning.extractive.eligible import KEPT, eligible
 from core.reasoning.extractive.facets import facets_of
 from core.reasoning.extractive.features import Scene, build_scene
+from core.reasoning.extractive.options import options
 from core.reasoning.extractive.question import analyse
-from core.reasoning.extractive.rules import Ruling, lacks_operand, rule
+from core.reasoning.extractive.rules import lacks_operand, rule
 from core.reasoning.extractive.scoring import Hop, Pool
+from core.reasoning.extractive.statements import read_statement, statement_asked
 from core.reasoning.extractive.tongues import reading as other
 from core.reasoning.extractive.tongues.asked import Asked, asked_of
 from core.retrieval.tokenizer import STOP_WORDS, tokenize
@@ -129,24 +133,31 @@ def rank(
 ) -> tuple[RankedAnswers, str]:
     """Answers of the pool by the weights, and the key of the best; ``x`` is its matrix.
 
-    ``excluded`` keys are no answers, unless there is no other: what fills the slot of the last hop
-    is whom it asks about.
+    Only ``eligible`` candidates are answers; together they have half of the mass at least.
+    ``excluded`` keys are no answers either, unless there is no other: what fills the slot of the
+    last hop is whom it asks about.
     """
     x = pool.matrix() if x is None else x
     if not len(x):
         return RankedAnswers(hops=hops), ""
     scores = x @ w
     barred = np.array([row.candidate.key in excluded for row in pool.rows])
-    if barred.any() and not barred.all():
+    allowed = eligible(pool)
+    if barred.any() and (allowed & ~barred).any():
         scores = np.where(barred, -np.inf, scores)
     e = np.exp(scores - scores.max())
-    p = (e / e.sum()).tolist()
+    mine = 1.0 if allowed.all() else max(KEPT, float(e[allowed].sum() / e.sum()))
+    e = np.where(allowed, np.exp(scores - scores[allowed].max()), 0.0)
+    p = (mine * e / e.sum()).tolist()
     mass: dict[str, float] = {}
     members: dict[str, list[int]] = {}
     for i, row in enumerate(pool.rows):
+        if not allowed[i]:
+            continue
         key = row.candidate.key
         mass[key] = mass.get(key, 0.0) + p[i]
         members.setdefault(key, []).append(i)
+    shares = [*mass.values(), 1.0 - mine]
     order = sorted(mass, key=lambda k: (-mass[k], members[k][0]))[:CANDIDATES_KEPT]
     answers = []
     for key in order:
@@ -157,7 +168,7 @@ def rank(
         answers=tuple(answers),
         best=answers[0],
         p1=min(1.0, answers[0].probability),
-        entropy=max(0.0, -sum(m * math.log(m) for m in mass.values() if m > 0)),
+        entropy=max(0.0, -sum(m * math.log(m) for m in shares if m > 0)),
         hops=hops,
     ), order[0]
 
@@ -187,8 +198,18 @@ def read(scene: Scene, w: FloatArray | None = None) -> RankedAnswers:
     ruling = rule(scene, analysis)
     if ruling is not None:
         return ruled(ruling)
+    if analysis.form == "choice" and options(scene.question):
+        return RankedAnswers()
     w = weights() if w is None else w
     pool, hops = pool_of(scene, w)
+    asks = statement_asked(scene.question, analysis)
+    told = read_statement(pool.hop.scene if pool.hop else scene, asks) if asks else None
+    if told is not None:
+        text = scene.passages[told.passage].text[told.start : told.end]
+        place = (told.passage, told.start, told.end)
+        return replace(ruled(Ruling(text, (place,), told.confidence, told.asks)), hops=hops)
+    if asks and asks != "meaning":
+        return RankedAnswers(hops=hops)
     filled = frozenset(pool.hop.answers[-1:]) if pool.hop else frozenset[str]()
     return rank(pool, w, hops, excluded=filled)[0]
 

@@ -6,15 +6,16 @@ else there is no ruling and candidates are ranked.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import regex
 
 from core.reasoning.extractive.comparing import (
     Entity,
+    Place,
+    Ruling,
     Value,
     countries,
     death_of,
+    interval_of,
     lead,
     named_entities,
     names,
@@ -25,11 +26,12 @@ from core.reasoning.extractive.comparing import (
 )
 from core.reasoning.extractive.features import PassageFeatures, Scene
 from core.reasoning.extractive.lexicon import country_of, head_types, words
+from core.reasoning.extractive.offered import FOR_LONGER, offered_choice, spaced_by
+from core.reasoning.extractive.options import options, titled
 from core.reasoning.extractive.question import Analysis
 from core.reasoning.extractive.relations import stated
 from core.retrieval.tokenizer import STOP_WORDS, fold, tokenize
 
-Place = tuple[int, int, int]
 YES_FLOOR = 0.6
 NAMES_COVERED = 0.95
 COVERAGE_WEIGHT, COSINE_WEIGHT, COSINE_FLOOR, CLASH = 0.5, 2.0, 0.6, 1.0
@@ -41,17 +43,6 @@ _LIVED_LONGER = regex.compile(r"\blived? longer|\blonger life|\boldest when\b", 
 _GENERIC = frozenset(
     ["both", "also", "same", "either", "located", "have", "has", "known", "part", "one", "two"]
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Ruling:
-    """What a rule answered: the text, the places it was read from (passage, start, end), how sure
-    the rule is in [0, 1], and the rule's name."""
-
-    answer: str
-    places: tuple[Place, ...]
-    confidence: float
-    rule: str
 
 
 def rule(scene: Scene, analysis: Analysis) -> Ruling | None:
@@ -78,7 +69,10 @@ def lacks_operand(scene: Scene, analysis: Analysis) -> bool:
         return False
     entities = named_entities(scene)
     if analysis.form == "choice":
-        return _names_stand_around(scene, entities, _OR) and _operands(scene, entities) is None
+        offered = options(scene.question)
+        if _operands(scene, entities) or (offered and titled(scene, offered)):
+            return False
+        return _names_stand_around(scene, entities, _OR)
     return len(entities) < 2 and _names_stand_around(scene, entities, _AND)
 
 
@@ -101,12 +95,22 @@ def _names_stand_around(scene: Scene, entities: list[Entity], joint: regex.Patte
 
 
 def _choice(scene: Scene, entities: list[Entity]) -> Ruling | None:
-    pair = _operands(scene, entities)
+    offered = options(scene.question)
+    pair = _operands(scene, entities) or (titled(scene, offered) if offered else None)
     if pair is None:
-        return None
+        return offered_choice(scene, offered) if offered else None
     predicate = _predicate(scene, pair)
     surfaces = {t.surface for t in tokenize(predicate)}
     asked = {t.term for t in tokenize(predicate) if t.surface not in STOP_WORDS}
+    spaced = spaced_by(surfaces)
+    if spaced is not None:
+        found = _both([interval_of(e.passage, asked) for e in pair])
+        if found:
+            return _better(pair, found, spaced, "choice:interval")
+    if FOR_LONGER.search(predicate):
+        found = _both([year_of(e.passage, asked, False) for e in pair])
+        if found:
+            return _better(pair, found, False, "choice:earlier")
     if _LIVED_LONGER.search(scene.question):
         spans = _both([_lifespan(e.passage) for e in pair])
         if spans:
@@ -129,7 +133,7 @@ def _choice(scene: Scene, entities: list[Entity]) -> Ruling | None:
 def _both(found: list[Value | None]) -> list[Value]:
     """The two values where both are known and they differ, else nothing."""
     known = [v for v in found if v is not None]
-    return known if len(known) == 2 and known[0].value != known[1].value else []
+    return known if len(known) == 2 and known[0].differs(known[1]) else []
 
 
 def _operands(scene: Scene, entities: list[Entity]) -> tuple[Entity, Entity] | None:
@@ -172,6 +176,8 @@ def _better(pair: tuple[Entity, Entity], found: list[Value], more: bool, name: s
 def _given(entity: Entity) -> str:
     """The entity as its title writes it, without a bracket; the question's spelling where the
     title differs only by that."""
+    if entity.as_asked:
+        return entity.text
     title = regex.sub(r"\s*\([^()]*\)\s*$", "", entity.passage.parse.title.replace("_", " "))
     return title.strip() or entity.text
 
