@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from core.fencing import fence
 from core.observations import ACTIONS, Listed, write_passage, write_ranking
+from core.reasoning.extractive import forage
+from core.reasoning.extractive.case import CaseBook
 from core.reasoning.extractive.forage import forage_turn
 from core.tasks import ForageEntry, ForageRequest
 from tests.reasoning.bag_view import passage, view_of
@@ -24,7 +26,7 @@ TEXTS = {
 QUESTION = "Who is the spouse of the actor who plays Jarvis in Iron Man?"
 
 
-VIEW = view_of(*(passage(title, text) for title, text in TEXTS.items()))
+BOOK = CaseBook(view_of(*(passage(title, text) for title, text in TEXTS.items())))
 
 
 def ranked(action: str, *titles: str) -> ForageEntry:
@@ -48,7 +50,7 @@ def next_action(*entries: ForageEntry, left: int = 6, **changes: Any) -> str:
         "tools": ("RANK", "READ"),
         "turns_left": left,
     }
-    return forage_turn(ForageRequest(**{**values, **changes}), VIEW).text
+    return forage_turn(ForageRequest(**{**values, **changes}), BOOK).text
 
 
 FIRST = ranked(f"RANK: {QUESTION}", "The Iron Giant", "Iron Man", "Jon Favreau")
@@ -103,8 +105,37 @@ def test_no_query_and_no_read_comes_twice() -> None:
         else:
             assert action.startswith("ANSWER: ")
             break
-    reads = {a for a in seen if a.startswith("READ")}
-    assert len(reads) == len(TEXTS)
+    assert action.startswith("ANSWER: ")
+    assert "READ: Iron Man:1" in seen
+
+
+def test_it_answers_where_a_search_for_further_names_lists_nothing_new() -> None:
+    entries = (FIRST, read("Iron Man"), read("The Iron Giant"))
+    same = ranked("RANK: Paul Bettany spouse actor", "Jon Favreau", "Iron Man")
+    other = ranked("RANK: Paul Bettany spouse actor", "Jon Favreau", "Paul Bettany")
+    assert next_action(*entries, same).startswith("ANSWER: ")
+    assert next_action(*entries, other) == "READ: Paul Bettany:1"
+    assert next_action(FIRST).startswith("READ: "), "of one search everything is new"
+    refused = told("RANK: Paul Bettany spouse actor", "It failed: Too slow; try again later.")
+    assert next_action(*entries, refused).startswith("READ: "), "a failure is no dry search"
+
+
+@pytest.mark.parametrize(("share", "word"), [(0.0, "ANSWER"), (1.01, "READ")])
+def test_it_answers_once_what_it_read_is_judged_to_be_enough(
+    share: float, word: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forage, "ENOUGH", share)
+    second = ranked("RANK: Paul Bettany spouse actor", "Jon Favreau", "Paul Bettany")
+    action = next_action(FIRST, read("Iron Man"), second)
+    assert action.startswith(f"{word}: ")
+
+
+def test_its_draft_is_what_the_reader_finds_in_what_it_read() -> None:
+    texts = ("Iron Man", "Paul Bettany")
+    second = ranked("RANK: Paul Bettany spouse actor", "Iron Man", "The Iron Giant")
+    action = next_action(FIRST, *(read(t) for t in texts), second)
+    assert action.startswith("ANSWER: ")
+    assert any(action[len("ANSWER: ") :] in TEXTS[t] for t in texts)
 
 
 def test_a_handle_that_was_refused_is_not_tried_again() -> None:

@@ -4,7 +4,9 @@ The forager knows what the transcript shows it and nothing else of the passages.
 read it takes bridge entities (titles of the corpus and capitalised names in sentences near the
 question) and ranks them beside the *residual*, the question's words that the naming passage does
 not hold; two entities to a query, since committing to one loses (findings: "Finding multi-hop
-evidence", Bridge).
+evidence", Bridge). It ends before its last turn where a search for further names lists nothing
+that was not listed before, or where what it has read is judged to hold all that the question
+takes.
 """
 
 from __future__ import annotations
@@ -16,10 +18,11 @@ from dataclasses import dataclass, field
 import regex
 
 from core.observations import Listed, Printed, read_observation
-from core.ports import TextView
+from core.reasoning.extractive.case import CaseBook
 from core.reasoning.extractive.decompose import sub_questions
-from core.reasoning.extractive.features import Scene, build_scene
+from core.reasoning.extractive.features import Scene
 from core.reasoning.extractive.lexicon import words
+from core.reasoning.extractive.verify import support
 from core.retrieval.titles import aliases
 from core.retrieval.tokenizer import STOP_TERMS, STOP_WORDS, fold, tokenize
 from core.tasks import ForageReply, ForageRequest
@@ -30,6 +33,9 @@ FIRST_READS = 2
 LAST_READS = 2
 """The last turns are spent reading: what was read comes first in the composed evidence."""
 ENTITIES_A_QUERY = 3
+ENOUGH = 0.8
+"""At this chance that every passage the question takes was read (the verifier's support), the
+forager answers. On 50 MuSiQue and 50 HotpotQA questions 0.8 costs no gold passage, 0.5 some."""
 RANK_DECAY = 0.5
 NAMED_TITLE = 1.0
 NAMED_FIRST = 0.5
@@ -63,6 +69,13 @@ class _Notes:
     since_ranking: int = 0
     refused: int = 0
 
+    @property
+    def dried_up(self) -> bool:
+        """Whether the newest of several rankings lists known passages only."""
+        *earlier, newest = self.rankings
+        known = {row.handle for ranking in earlier for row in ranking.rows}
+        return bool(newest.rows) and known.issuperset(row.handle for row in newest.rows)
+
 
 @dataclass(slots=True)
 class _Entity:
@@ -85,15 +98,19 @@ class _Entity:
         return self.near + LINKED * self.linked * self.ambiguity
 
 
-def forage_turn(request: ForageRequest, view: TextView) -> ForageReply:
+def forage_turn(request: ForageRequest, book: CaseBook) -> ForageReply:
     """The next action, as one line of the forage grammar."""
     notes = _notes(request)
     if not notes.rankings:
         if notes.refused:
             return ForageReply(text="ANSWER: nothing was found")
         return ForageReply(text=f"RANK: {_flat(request.question)}")
-    scene = build_scene(request.question, _passages(notes.printed.values()), view)
+    case = book.case(request.question, _passages(notes.printed.values()))
+    scene = case.scene
     entities = _entities(scene)
+    if notes.dried_up or (notes.printed and support(case) >= ENOUGH):
+        best = case.ranked.best if notes.printed else None
+        return ForageReply(text=f"ANSWER: {_flat(best.text) if best else _draft(entities)}")
     wanted = FIRST_READS if len(notes.rankings) == 1 else 1
     handle = _best_unread(notes, scene, entities)
     closing = request.turns_left <= LAST_READS

@@ -84,7 +84,7 @@ def _decompose(request: DecomposeRequest, book: CaseBook) -> Decomposition:
 
 
 def _forage_turn(request: ForageRequest, book: CaseBook) -> ForageReply:
-    return forage.forage_turn(request, book.view)
+    return forage.forage_turn(request, book)
 
 
 def _plan(request: PlanRequest, book: CaseBook) -> Plan:

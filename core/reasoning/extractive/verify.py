@@ -37,8 +37,7 @@ def verification(case: Case) -> Verification:
         )
     values = signals(case)
     fitted = models("verify")
-    several = len(case.facets.hops) > 1 and not case.facets.choice
-    unsaid = 1.0 - values["bound"] if several else 0.0
+    unsaid = _unsaid(case, values)
     found = conflicts(scene)
     best = case.ranked.best
     answering = {source.passage for source in best.sources} if best else set()
@@ -46,7 +45,7 @@ def verification(case: Case) -> Verification:
     ids = [p.passage.id for p in scene.passages]
     dropped = unhelpful(case.weave, case.chain, answering | disputed)
     return Verification(
-        support=fitted["support"](values) * (1.0 - UNSAID_SUPPORT * unsaid),
+        support=_support(values, unsaid),
         conflict=max((c.strength for c in found), default=0.0),
         uncertainty=fitted["wrong"](values),
         gap=max(fitted["gap"](values), UNSAID_GAP * unsaid),
@@ -55,6 +54,22 @@ def verification(case: Case) -> Verification:
         missing=(*missing(case), *(_disputed(c) for c in found[:1]))[:MOST_MISSING],
         draft=best.text if best else "",
     )
+
+
+def support(case: Case) -> float:
+    """S alone, without what else a verdict takes."""
+    values = signals(case)
+    return _support(values, _unsaid(case, values)) if case.scene.sentences else 0.0
+
+
+def _unsaid(case: Case, values: dict[str, float]) -> float:
+    """How far no sentence says of the right subject what a question of several hops asks."""
+    several = len(case.facets.hops) > 1 and not case.facets.choice
+    return 1.0 - values["bound"] if several else 0.0
+
+
+def _support(values: dict[str, float], unsaid: float) -> float:
+    return models("verify")["support"](values) * (1.0 - UNSAID_SUPPORT * unsaid)
 
 
 def missing(case: Case) -> tuple[str, ...]:
