@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from functools import lru_cache
 
 from components.palette import GREY, VERMILLION
 from components.safe import esc
@@ -29,16 +30,22 @@ def refused(steps: Iterable[Step], system: System, budgets: Budgets) -> frozense
         event = step.event
         if isinstance(event, Decided):
             for gate in event.gates:
-                name = gate.name.partition("_")[0]
-                limit = limits.get(name)
-                if gate.fired or limit is None or name in system.planned:
+                name = "" if gate.fired else _resource(gate.name)
+                if not name or limits[name] is None or name in system.planned:
                     continue
-                if gate.value == limit - getattr(step.usage, name):
+                if gate.value == limits[name] - getattr(step.usage, name):
                     found.add(name)
         elif isinstance(event, (Warned, RunFinished)):
             code = event.fault if isinstance(event, Warned) else event.branch
             found.add(code.removeprefix("budget_"))
     return frozenset(found & limits.keys())
+
+
+@lru_cache(maxsize=256)
+def _resource(gate: str) -> str:
+    """The budget whose rest a gate compares, such as ``rounds_left``; empty for other gates."""
+    name = gate.partition("_")[0]
+    return name if any(name == known for known, *_ in _METERS) else ""
 
 
 def meters(usage: Usage, budgets: Budgets, refused: Collection[str] = ()) -> str:

@@ -24,8 +24,14 @@ pytestmark = pytest.mark.browser
 
 SHIFTS = """() => {
   window.shifts = 0;
+  window.moved = [];
   new PerformanceObserver((seen) => {
-    for (const shift of seen.getEntries()) window.shifts += shift.value;
+    for (const shift of seen.getEntries()) {
+      window.shifts += shift.value;
+      for (const { node } of shift.sources) {
+        window.moved.push(node?.outerHTML?.slice(0, 200) ?? node?.data);
+      }
+    }
   }).observe({ type: "layout-shift" });
 }"""
 GOOD = 0.1
@@ -149,7 +155,8 @@ def test_nothing_jumps_while_a_run_goes_on_and_ends(tab: Page, site: Site) -> No
     expect(tab.locator(".js-plotly-plot .main-svg").first).to_be_visible()
     tab.evaluate(SHIFTS)
     tab.wait_for_timeout(2_500)
-    assert tab.evaluate("window.shifts") == 0, "the clock goes on, and nothing moves"
+    moved = tab.evaluate("window.moved")
+    assert tab.evaluate("window.shifts") == 0, f"the clock goes on, and something moves: {moved}"
     site.release()
     over(tab)
     assert tab.evaluate("window.shifts") < GOOD
