@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from components.palette import BLUE, GREEN, GREY, ORANGE, TERMINALS, VERMILLION
+from components.palette import BLUE, GREEN, GREY, GUESS, ORANGE, TERMINALS, VERMILLION
 from core.events import (
     Decided,
     Event,
@@ -38,8 +38,9 @@ MINOR = frozenset({"Called", "ModelCalled", "PassagesShown"})
 """Bookkeeping of ports: on the timeline only when every step is asked for."""
 
 
-def sign(event: Event) -> tuple[str, str]:
-    """The Material Symbols icon of an event and its colour by meaning."""
+def sign(event: Event, *, guess: bool = False) -> tuple[str, str]:
+    """The Material Symbols icon of an event and its colour by meaning; ``guess``: the answer of
+    the run is only a best guess."""
     if isinstance(event, Decided):
         return "bolt", BLUE
     if isinstance(event, Validated):
@@ -54,6 +55,6 @@ def sign(event: Event) -> tuple[str, str]:
     if isinstance(event, MemoryOp):
         return ("inventory", GREEN) if event.allowed else ("block", VERMILLION)
     if isinstance(event, RunFinished):
-        end = TERMINALS[event.terminal]
+        end = GUESS if guess else TERMINALS[event.terminal]
         return end.icon, end.colour
     return _KINDS[event.kind]

@@ -32,7 +32,7 @@ from components.ghosts import Ghosts
 from components.notices import empty, notice
 from components.run_store import store
 from components.safe import esc
-from core import contracts, registry, trace
+from core import contracts, endings, registry, trace
 from core.errors import BadInput
 from core.events import BeliefUpdated, Decided, ModelCalled, RunStarted, Step
 from core.journal import Journal, RunRecord
@@ -262,6 +262,7 @@ def _timeline(shown: Shown, stops: Sequence[Step]) -> None:
             {s.name: s.title for s in shown.system.stages},
             ghost.greyed_from,
             flags,
+            guess=bool(endings.guess_of(shown.steps)),
         ),
         max((s.seq for s in page if s.seq <= shown.cursor), default=page[0].seq),
         count=story.count(len(shown.steps), len(stops), first, len(page)),
@@ -332,7 +333,8 @@ def _picture(shown: Shown) -> None:
             first, page = story.window(stops, shown.cursor)
             if len(page) < len(stops):
                 st.caption(story.count(shown.cursor + 1, len(stops), first, len(page)))
-            st.html(story.narration(page, shown.cursor, shown.titles))
+            guess = bool(endings.guess_of(shown.steps))
+            st.html(story.narration(page, shown.cursor, shown.titles, guess=guess))
 
 
 def _gates(shown: Shown) -> None:

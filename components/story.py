@@ -36,15 +36,18 @@ def lines(
     stages: Mapping[str, str],
     unknown_from: int | None = None,
     flags: Mapping[int, str] | None = None,
+    *,
+    guess: bool = False,
 ) -> list[dict[str, Any]]:
     """What the timeline shows for each step: words, icon, stage, time and what it cost.
 
     Time and cost run from the line before, so that nothing falls between lines. Steps from
-    ``unknown_from`` on are greyed; ``flags`` are lines above a step.
+    ``unknown_from`` on are greyed; ``flags`` are lines above a step; ``guess``: the answer is only
+    a best guess.
     """
     found, previous = [], before
     for step in page:
-        name, colour = sign(step.event)
+        name, colour = sign(step.event, guess=guess)
         unknown = unknown_from is not None and step.seq >= unknown_from
         found.append(
             {
@@ -81,11 +84,13 @@ def count(total: int, shown: int, first: int, on_page: int) -> str:
     return text
 
 
-def narration(page: Iterable[Step], cursor: int, titles: Mapping[str, str]) -> str:
-    """The story so far as a list; the selected step is marked."""
+def narration(
+    page: Iterable[Step], cursor: int, titles: Mapping[str, str], *, guess: bool = False
+) -> str:
+    """The story so far as a list; the selected step is marked. ``guess`` as for ``lines``."""
     items = []
     for step in page:
-        name, colour = sign(step.event)
+        name, colour = sign(step.event, guess=guess)
         here = ' class="ri-is-current" aria-current="step"' if step.seq == cursor else ""
         strong = isinstance(step.event, RunFinished)
         words = esc(narrate(step, titles))

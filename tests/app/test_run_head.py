@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components import session
+from components import session, story
 from components.judging import JUDGED
 from core import endings
 from core.events import RunFinished, RunStarted, Step
@@ -46,6 +46,12 @@ def test_a_best_guess_is_told_apart_wherever_a_run_is_shown(
     for shown in (page(), page(RUNS), page(RUN, run="recordedrun")):
         assert (CERTAIN in _outcome(shown)) == sure
         assert (GUESS in _outcome(shown)) != sure
+    lines = story.lines(steps, None, {}, {}, guess=bool(endings.guess_of(steps)))
+    assert lines[-1]["icon"] == ("check_circle" if sure else "warning")
+    app = page(RUN, run="recordedrun")
+    app.get_by_key(session.VIEW).set_value("story").run()
+    told = html(app).split('<ol class="ri-story">')[1].split("</ol>")[0]
+    assert (">warning<" in told) != sure
     whole = dump(steps)
     assert ("⚠ Best guess" in whole) != sure
     if way == "forced":
