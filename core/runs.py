@@ -67,10 +67,19 @@ class RunSpec:
             self.question.encode()
         except UnicodeEncodeError:
             raise BadInput("The question holds characters that are no text.") from None
-        if abs(self.seed) > LARGEST:
-            raise BadInput(f"The seed is too large; it is at most {LARGEST}.")
+        check_seed(self.seed)
         for fault in self.faults:
             fault.check(self.system)
+
+
+def check_seed(seed: int) -> None:
+    """Refuse a seed that a journal cannot hold.
+
+    Raises:
+        BadInput: it is out of range.
+    """
+    if abs(seed) > LARGEST:
+        raise BadInput(f"The seed is too large; it is at most {LARGEST}.")
 
 
 MAX_QUESTION = 4_000

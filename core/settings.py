@@ -246,7 +246,7 @@ def parse_assignments(pairs: Iterable[str]) -> dict[str, JsonValue]:
         name, sign, text = pair.partition("=")
         name = name.strip()
         if not sign or not name:
-            raise BadInput(f"--set takes key=value, not {pair!r}.")
+            raise BadInput(f"--set takes key=value, not {_short(pair)}.")
         try:
             value = json.loads(text)
         except (ValueError, RecursionError):
@@ -257,8 +257,13 @@ def parse_assignments(pairs: Iterable[str]) -> dict[str, JsonValue]:
     return values
 
 
+def _short(value: object) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= 80 else f"{shown[:77]}..."
+
+
 def _describe(kind: type[BaseModel], error: ValidationError) -> str:
     first = error.errors(include_url=False)[0]
     name = str(first["loc"][0]) if first["loc"] else kind.__name__
     title = kind.model_fields[name].title if name in kind.model_fields else name
-    return f"Setting {name!r} ({title}): {first['msg']}; got {first.get('input')!r}."
+    return f"Setting {name!r} ({title}): {first['msg']}; got {_short(first.get('input'))}."

@@ -12,15 +12,19 @@ import typer
 from core.cli.options import JournalDir, Json, Run, open_journal, steps_of
 from core.errors import BadInput
 from core.export import FORMATS, written
-from core.narration import counted
+from core.narration import counted, plain
 from core.reasoning.llm.redact import masking
 from core.settings import unknown_name
+from core.types import LARGEST
 
 _FORMS = ", ".join(f"{form.name} ({form.summary})" for form in FORMATS.values())
 
 
+Limit = Annotated[int, typer.Option("--limit", min=1, max=LARGEST, help="At most so many.")]
+
+
 def runs(
-    limit: Annotated[int, typer.Option("--limit", min=1, help="At most so many.")] = 20,
+    limit: Limit = 20,
     as_json: Json = False,
     journal: JournalDir = None,
 ) -> None:
@@ -41,8 +45,8 @@ def runs(
 
 def _line(text: str) -> str:
     """A text on one line of a terminal, without what could steer it."""
-    plain = "".join(c if c.isprintable() else " " for c in text)
-    return " ".join(plain.split())[:160]
+    shown = "".join(c if c.isprintable() else " " for c in text)
+    return " ".join(shown.split())[:160]
 
 
 def export(
@@ -55,13 +59,15 @@ def export(
     if form not in FORMATS:
         raise BadInput(unknown_name("format", form, FORMATS))
     text = written(steps_of(run, journal), form, masking())
-    part = out.with_name(f".{out.name}.{os.getpid()}.part")
+    if not out.name:
+        raise BadInput("--out names no file; give the path of the file to write.")
+    part = out.with_name(f".{os.getpid()}.part")
     try:
         part.write_text(text, encoding="utf-8", newline="\n")
         part.replace(out)
     except OSError as error:
         part.unlink(missing_ok=True)
-        raise BadInput(f"{out} cannot be written: {error.strerror}.") from None
+        raise BadInput(f"{plain(str(out), 120)} cannot be written: {error.strerror}.") from None
     print(f"Wrote {out}")
 
 

@@ -68,9 +68,16 @@ def steps_of(run: str, directory: Path | None) -> list[Step]:
         BadInput: the file is refused, or there is no such run.
     """
     path = Path(run)
-    if path.suffix == ".jsonl" or "/" in run or path.is_file():
+    if path.suffix == ".jsonl" or "/" in run or _is_file(path):
         return jsonl.load(path)
     return open_journal(directory).steps(run)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name that no file can have
+        return False
 
 
 def progress_line() -> Report:

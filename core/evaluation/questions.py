@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import BadInput, Terminal
+from core.narration import plain
 from core.types import Frozen, Passage, digest
 
 
@@ -94,7 +95,8 @@ def load_questions(path: Path) -> QuestionSet:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"The question file {path.name} cannot be read: {error}.") from None
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise BadInput(f"The question file {plain(path.name, 80)} cannot be read: {why}.") from None
     items = _items(text, path.name)
     if not items:
         raise BadInput(f"The question file {path.name} holds no question.")
@@ -104,8 +106,9 @@ def load_questions(path: Path) -> QuestionSet:
         try:
             questions.append(_question(item, number, pool))
         except (KeyError, TypeError, ValueError, IndexError) as error:
+            why = f"there is no {error}" if isinstance(error, KeyError) else plain(str(error), 200)
             raise BadInput(
-                f"Item {number} of {path.name} is none of the known question formats ({error!r})."
+                f"Item {number} of {path.name} is none of the known question formats ({why})."
             ) from None
     ids = [q.id for q in questions]
     if len(set(ids)) != len(ids):
@@ -118,6 +121,8 @@ def _items(text: str, name: str) -> list[dict[str, Any]]:
     if text.lstrip().startswith("["):
         try:
             items = json.loads(text)
+        except RecursionError:
+            raise BadInput(f"The question file {name} is nested too deeply.") from None
         except ValueError as error:
             raise BadInput(f"The question file {name} is not valid JSON: {error}.") from None
     else:
@@ -127,6 +132,8 @@ def _items(text: str, name: str) -> list[dict[str, Any]]:
                 continue
             try:
                 items.append(json.loads(line))
+            except RecursionError:
+                raise BadInput(f"Line {number} of {name} is nested too deeply.") from None
             except ValueError as error:
                 raise BadInput(f"Line {number} of {name} is not valid JSON: {error}.") from None
     for number, item in enumerate(items, 1):

@@ -23,7 +23,7 @@ from core.evaluation.store import Evaluation, Manifest, gold_json
 from core.evaluation.worlds import prepared
 from core.faults import Fault
 from core.narration import counted
-from core.runs import RunSpec
+from core.runs import RunSpec, check_seed
 from core.settings import SystemSettings, override, unknown_name
 
 EXTRACTIVE = "extractive"
@@ -70,6 +70,7 @@ def evaluate(
     chosen = _settings(names, settings or {})
     injected = _fault(fault, names)
     own = {(q.id, n): _own_settings(q, n, chosen[n]) for q in asked for n in names}
+    check_seed(seed)
     if workers < 1:
         raise BadInput(f"--workers must be at least 1, not {workers}.")
     with _alone(out):

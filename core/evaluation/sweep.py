@@ -54,9 +54,9 @@ def parse_range(text: str) -> tuple[str, tuple[float, ...]]:
         raise BadInput(f"--knob takes name=first:last:step, not {text[:80]!r}.")
     if step <= 0 or last < first:
         raise BadInput(f"The range {spread} is empty; give first <= last and a step above 0.")
+    if (last - first) / step >= MAX_POINTS:
+        raise BadInput(f"The range {spread} has too many values; at most {MAX_POINTS} are swept.")
     count = math.floor((last - first) / step + 1e-9) + 1
-    if count > MAX_POINTS:
-        raise BadInput(f"The range {spread} has {count} values; at most {MAX_POINTS} are swept.")
     values = [round(first + i * step, 10) for i in range(count)]
     if not math.isclose(values[-1], last):
         values.append(last)
