@@ -15,7 +15,15 @@ from typing import Any, NamedTuple
 import pytest
 
 from core.evaluation.metrics import exact_match
-from core.events import Decided, EvidenceChanged, QueryIssued, Retrieved, RunFinished, Step
+from core.events import (
+    Decided,
+    EvidenceChanged,
+    PathCommitted,
+    QueryIssued,
+    Retrieved,
+    RunFinished,
+    Step,
+)
 from core.retrieval import calibration
 from core.types import Access, Passage
 from tests.corpora.renaming import OldNamesEmbedder, OldNamesTokens, Renaming
@@ -31,7 +39,10 @@ from tests.corpora.worlds import (
 )
 
 CORPORA = ("film_night", "music_labels", "support_desk")
-TOLERANCE = 1e-3
+TOLERANCE = {"staterag": 3e-3}
+"""Of scores and gates by system, 1e-3 where none is named."""
+NODE = re.compile(r"\b(root|topic|relation):[0-9a-f]{16}")
+"""A node of the graph above the passages: its id is a digest of what it holds."""
 
 
 class Pair(NamedTuple):
@@ -92,7 +103,9 @@ def shape(steps: list[Step]) -> list[tuple[object, ...]]:
             row += (event.added, event.removed, event.banned)
         elif isinstance(event, Decided):
             fired = tuple((g.name, g.fired) for g in event.gates)
-            row += (event.decider, event.outcome, fired)
+            row += (event.decider, NODE.sub(r"\1", event.outcome), fired)
+        elif isinstance(event, PathCommitted):
+            row += (tuple(NODE.sub(r"\1", node) for node in event.path), event.region)
         elif isinstance(event, RunFinished):
             places = tuple((c.passage_id, c.start, c.end, c.quote) for c in event.citations)
             row += (event.terminal, event.branch, event.answer, event.evidence, places)
@@ -133,14 +146,14 @@ def test_the_renaming_reaches_the_names_and_loses_nothing(pair: Pair) -> None:
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_all_names_replaced_the_run_is_the_same_but_for_the_names(pair: Pair, system: str) -> None:
-    rename, back = pair.renaming, pair.renaming.back
+    rename, back, tolerance = pair.renaming, pair.renaming.back, TOLERANCE.get(system, 1e-3)
     asked = [q for q in questions(pair.name) if rename(q["question"]) != q["question"]]
     for question in spread(asked, 5):
         text = question["question"]
         first = pair.plain.run(system, text, access(question))
         second = pair.renamed.run(system, rename(text), access(question))
         assert [translated(row, back) for row in shape(second)] == shape(first), question["id"]
-        assert figures(second) == pytest.approx(figures(first), abs=TOLERANCE), question["id"]
+        assert figures(second) == pytest.approx(figures(first), abs=tolerance), question["id"]
 
 
 def states(passage: Passage, answer: str) -> bool:

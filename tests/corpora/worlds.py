@@ -21,10 +21,11 @@ from core.registry import system
 from core.retrieval.index import Index
 from core.retrieval.library import BUNDLED, Library
 from core.retrieval.vectors import Embedder
+from core.systems.staterag.tam_graph import IndexGraph
 from core.types import Access, Passage, digest
 from tests.core.world import Kept
 
-SYSTEMS = ("static", "iterative", "beliefrag", "ragx-lexical")
+SYSTEMS = ("static", "iterative", "beliefrag", "ragx-lexical", "staterag")
 
 
 @dataclass
@@ -75,6 +76,7 @@ class World:
             reasoner=ExtractiveReasoner(self.index.text_view(), self.tokens),
             tokens=self.tokens,
             clock=SystemClock(),
+            graph=IndexGraph.of(self.index),
             access=access,
         )
 
