@@ -20,7 +20,7 @@ from components.composer import EVERY, ask_about
 from components.frame import HOME
 from components.jobs import Job, jobs, phase_text, under_way
 from components.markup import chip
-from components.notices import done, empty, error
+from components.notices import done, empty, error, warning
 from components.palette import ORANGE, PASSED, PENDING, Sign
 from components.safe import esc, plural, visible
 from components.workspace import served
@@ -54,7 +54,7 @@ def draw(library: Library, journal: Journal) -> None:
     if said:
         (error if said[0] == "error" else done)(said[1])
     corpora = library.list()
-    chosen = _choose(corpora)
+    chosen = _choose(corpora, told=bool(said))
     session.first(session.CORPUS_VIEW, "documents")
     if chosen is None:
         empty("library_books", "No corpus yet", "Add files below to make the first one.")
@@ -94,13 +94,20 @@ def draw(library: Library, journal: Journal) -> None:
         corpus_browse.documents(library, chosen, index)
 
 
-def _choose(corpora: Sequence[CorpusSummary]) -> CorpusSummary | None:
+def _choose(corpora: Sequence[CorpusSummary], *, told: bool) -> CorpusSummary | None:
+    """The corpus that is shown; another one than before only with a word, unless it is ``told``."""
     by_name = {c.name: c for c in corpora}
     if not by_name:
         return None
-    if session.get(session.CORPUS_CHOSEN) not in by_name:
+    before = session.get(session.CORPUS_CHOSEN)
+    if before not in by_name:
         given = session.param(session.P_CORPUS)
-        session.put(session.CORPUS_CHOSEN, given if given in by_name else next(iter(by_name)))
+        now = given if given in by_name else next(iter(by_name))
+        session.put(session.CORPUS_CHOSEN, now)
+        if before and not told:
+            warning(f"The corpus {visible(before)} was deleted. {visible(now)} is shown now.")
+        elif given and given != now and not told:
+            warning(f"The corpus of this link is not here. {visible(now)} is shown instead.")
     name = st.selectbox(
         "Corpus",
         list(by_name),

@@ -343,3 +343,17 @@ def test_a_heading_in_a_passage_looks_like_one_and_stays_literal(
     found.get_by_key(session.CORPUS_VIEW).set_value("search").run()
     found.text_input(key=session.CORPUS_ASK).set_value("wick oil").run()
     assert '<span class="ri-hash">## </span><b><mark>Oil</mark> &amp; ' in html(found)
+
+
+def test_a_corpus_that_is_gone_is_not_replaced_on_the_page_without_a_word(
+    page: Open, indexed: FakeBench
+) -> None:
+    app = page(CORPUS, corpus="keepers")
+    assert app.selectbox(key=session.CORPUS_CHOSEN).value == "keepers"
+    indexed.library.delete("keepers")
+    app.run()
+    assert not app.exception
+    assert "The corpus keepers was deleted. film_night is shown now." in html(app)
+    app.run()
+    assert "was deleted" not in html(app)
+    assert "The corpus of this link is not here." in html(page(CORPUS, corpus="keepers"))
