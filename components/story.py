@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from components.budget_meters import amount
@@ -85,13 +85,15 @@ def count(total: int, shown: int, first: int, on_page: int) -> str:
 
 
 def narration(
-    page: Iterable[Step], cursor: int, titles: Mapping[str, str], *, guess: bool = False
+    page: Sequence[Step], cursor: int, titles: Mapping[str, str], *, guess: bool = False
 ) -> str:
-    """The story so far as a list; the selected step is marked. ``guess`` as for ``lines``."""
+    """The story so far as a list; the selected step is marked, or the last line before it.
+    ``guess`` as for ``lines``."""
     items = []
+    marked = max((step.seq for step in page if step.seq <= cursor), default=None)
     for step in page:
         name, colour = sign(step.event, guess=guess)
-        here = ' class="ri-is-current" aria-current="step"' if step.seq == cursor else ""
+        here = ' class="ri-is-current" aria-current="step"' if step.seq == marked else ""
         strong = isinstance(step.event, RunFinished)
         words = esc(narrate(step, titles))
         items.append(

@@ -411,6 +411,15 @@ def test_lines_carry_what_falls_between_them() -> None:
     assert spent == last.usage.tokens
 
 
+def test_the_story_marks_one_line_whatever_step_is_selected() -> None:
+    page = story.stops(STEPS, every=False)
+    for step in STEPS:
+        told = story.narration(page, step.seq, {})
+        assert told.count("aria-current") == 1
+        before = max(s.seq for s in page if s.seq <= step.seq)
+        assert re.search(rf'aria-current="step"><span>{before}</span>', told)
+
+
 def test_hostile_titles_stay_text_on_the_timeline() -> None:
     text = " ".join(str(x["text"]) for x in story.lines(STEPS, None, {OTHER.id: NASTY}, {}))
     assert "\u202e" not in text

@@ -77,7 +77,7 @@ def test_cycles_are_chosen_and_stand_side_by_side(tab: Page, site: Site) -> None
     expect(tab.locator(".ri-cycles")).to_have_count(0)
     expect(tab.locator(".ri-role", has_text="Verifier")).to_contain_text("FAIL")
     choose(tab, "Memory")
-    expect(tab.locator(".ri-table", has_text="private planner")).to_be_visible()
+    expect(tab.locator(".ri-table", has_text="its own store")).to_be_visible()
 
 
 def test_hostile_text_runs_nowhere(tab: Page, site: Site) -> None:

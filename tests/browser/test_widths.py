@@ -70,6 +70,20 @@ def test_no_table_of_a_run_is_wider_than_its_place(
         assert tab.evaluate(_TOO_WIDE) == [], view
 
 
+def test_the_story_is_shown_where_the_selected_step_is(tab: Page, site: Site) -> None:
+    tab.set_viewport_size({"width": 1280, "height": 800})
+    run_id = seed(site)
+    for step, first in ((20, False), (1, True)):
+        open_run(tab, site, run_id, step=step)
+        choose(tab, "Story")
+        expect(tab.locator(".ri-story .ri-is-current")).to_be_in_viewport(ratio=0.9)
+        top = tab.locator(".ri-story li").first
+        if first:
+            expect(top).to_be_in_viewport()
+        else:
+            expect(top).not_to_be_in_viewport()
+
+
 _PANELS = """() => {
   const names = ['ri_timeline', 'ri_picture_', 'ri_rail_'];
   const found = names.map(name => document.querySelector(`[class*="st-key-${name}"]`));
