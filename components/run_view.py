@@ -368,4 +368,9 @@ def _rail(shown: Shown, hidden: frozenset[str]) -> None:
             settings_panel.draw(shown.system, shown.recorded)
         else:
             stage_titles = {s.name: s.title for s in shown.system.stages}
-            step_detail.draw(shown.steps[shown.cursor], shown.titles, stage_titles)
+            step_detail.draw(
+                shown.steps[shown.cursor],
+                shown.titles,
+                stage_titles,
+                guess=endings.guess_of(shown.steps),
+            )

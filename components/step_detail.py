@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
+from components import ended
 from components.gates import explained, words
 from components.markup import chip, facts, figure, mono, number, table, tipped
 from components.palette import (
@@ -18,7 +19,6 @@ from components.palette import (
     PENDING,
     REFUSED,
     SIGNALS,
-    TERMINALS,
     WARNING,
 )
 from components.safe import esc, isolated, plural, visible
@@ -99,14 +99,21 @@ SOURCES = {
 """Range, formula and source of each signal."""
 
 
-def draw(step: Step, titles: Mapping[str, str], stages: Mapping[str, str] | None = None) -> None:
-    """Show one step; ``titles`` names passages by id, ``stages`` the stages."""
+def draw(
+    step: Step,
+    titles: Mapping[str, str],
+    stages: Mapping[str, str] | None = None,
+    *,
+    guess: str = "",
+) -> None:
+    """Show one step; ``titles`` names passages by id, ``stages`` the stages; ``guess``: why the
+    run's answer is only a best guess, empty where it is more."""
     stage = (stages or {}).get(step.stage, step.stage.capitalize())
     st.html(
         f'<div class="ri-step"><b>Step {step.seq}</b> <span class="ri-dim">'
         f"{esc(KINDS[step.event.kind])} · stage {esc(stage)} · "
         f"{step.elapsed_ms / 1000:.2f}\u00a0s after the start</span></div>"
-        + _body(step.event, titles)
+        + _body(step.event, titles, guess)
     )
     with st.expander("As recorded (JSON)", icon=":material/data_object:"):
         raw(step)
@@ -120,7 +127,7 @@ def raw(step: Step) -> None:
     st.code(text[:LONGEST], language="json", wrap_lines=True, height=340)
 
 
-def _body(event: Event, titles: Mapping[str, str]) -> str:
+def _body(event: Event, titles: Mapping[str, str], guess: str = "") -> str:
     if isinstance(event, Decided):
         return _decided(event)
     if isinstance(event, DiagnosticsMeasured):
@@ -143,7 +150,19 @@ def _body(event: Event, titles: Mapping[str, str]) -> str:
         return chip(WARNING, words(event.fault)) + facts(
             [("where", esc(event.where)), ("effect", isolated(event.effect))]
         )
+    if isinstance(event, RunFinished):
+        return facts(_ended(event, guess))
     return facts(_simple(event, titles))
+
+
+def _ended(event: RunFinished, guess: str) -> list[Fact]:
+    told: list[Fact] = [
+        ("ended", chip(ended.sign(event.terminal, guess))),
+        ("branch", esc(words(event.branch)), "The way by which the system came to this end."),
+        ("answer", isolated(event.answer or "–")),
+        ("why", isolated(event.reason)),
+    ]
+    return [*told, ("only a guess", esc(guess))] if guess else told
 
 
 def _decided(event: Decided) -> str:
@@ -288,13 +307,6 @@ def _simple(event: Event, titles: Mapping[str, str]) -> list[Fact]:
         ]
         tip = "Whether a passage holds the answer's words. Whether it is right, nobody checked."
         return [("verdict", sign, tip), *quotes]
-    if isinstance(event, RunFinished):
-        return [
-            ("ended", chip(TERMINALS[event.terminal])),
-            ("branch", esc(words(event.branch)), "The way by which the system came to this end."),
-            ("answer", isolated(event.answer or "–")),
-            ("why", isolated(event.reason)),
-        ]
     plain = event.model_dump(mode="json", exclude={"kind"})
     return [(words(n), _plain(v)) for n, v in plain.items() if not isinstance(v, (list, dict))]
 

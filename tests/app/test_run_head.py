@@ -46,6 +46,7 @@ def test_a_best_guess_is_told_apart_wherever_a_run_is_shown(
     for shown in (page(), page(RUNS), page(RUN, run="recordedrun")):
         assert (CERTAIN in _outcome(shown)) == sure
         assert (GUESS in _outcome(shown)) != sure
+        assert (CERTAIN in html(shown)) == sure
     lines = story.lines(steps, None, {}, {}, guess=bool(endings.guess_of(steps)))
     assert lines[-1]["icon"] == ("check_circle" if sure else "warning")
     app = page(RUN, run="recordedrun")
