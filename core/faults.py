@@ -7,11 +7,12 @@ strikes is in ``injection``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core import malformed
 from core.errors import BadInput
-from core.events import FaultInjected
+from core.events import FaultInjected, Step
 from core.settings import unknown_name
 from core.systems.definition import System
 
@@ -112,3 +113,17 @@ class Fault:
     def injected(self, where: str) -> FaultInjected:
         """The notice of a strike at ``where``."""
         return FaultInjected(fault=self.name, where=where, effect=FAULTS[self.name])
+
+
+def unstruck(steps: Sequence[Step], chosen: Sequence[Fault]) -> tuple[Fault, ...]:
+    """Those of the chosen faults that never struck in the run."""
+    return tuple(
+        fault
+        for fault in chosen
+        if not any(
+            isinstance(s.event, FaultInjected)
+            and s.event.fault == fault.name
+            and fault.strikes(s.stage)
+            for s in steps
+        )
+    )

@@ -25,7 +25,7 @@ from core.cli.options import (
 )
 from core.errors import BadInput, RagError
 from core.events import RunFinished, Step
-from core.faults import Fault
+from core.faults import Fault, unstruck
 from core.narration import narrate, plain
 from core.runs import RunSpec, execute
 from core.settings import override, parse_assignments
@@ -100,6 +100,11 @@ def ask(
         print(json.dumps(outcome(steps), ensure_ascii=False))
     elif not as_jsonl:
         _conclude(steps)
+    for missed in unstruck(steps, spec.faults):
+        print(
+            f"The fault {missed.text} did not strike: the run never asked there what it concerns.",
+            file=sys.stderr,
+        )
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import pytest
 from core import malformed, registry, trace
 from core.errors import BadInput, MalformedOutput, RetrieverTimeout
 from core.events import Called, EvidenceChanged, FaultInjected, RunFinished, Step, Warned
-from core.faults import FAULTS, Fault
+from core.faults import FAULTS, Fault, unstruck
 from core.journal import Journal
 from core.reasoning.replies import validate_reply
 from core.runs import execute
@@ -212,6 +212,7 @@ def test_a_fault_at_a_stage_ends_as_expected_with_its_lineage(
     assert reader.steps(chosen.run_id) == steps
     assert reader.run(chosen.run_id).status == "finished"
     injected = [s.event for s in steps if isinstance(s.event, FaultInjected)]
+    assert unstruck(steps, chosen.faults) == (() if injected else chosen.faults)
     assert bool(injected) == met
     assert all(x.fault == fault and x.where.split(":")[0] == stage for x in injected)
     usage, budgets = end.usage, chosen.settings.budgets()
