@@ -14,7 +14,7 @@ from core.reasoning.extractive.lexicon import words
 from core.reasoning.extractive.measures import is_interval, measure_of, measures_asked
 from core.reasoning.extractive.question import code_asked
 from core.reasoning.extractive.scoring import Pool, Row
-from core.reasoning.extractive.structure import code_spans, is_structure
+from core.reasoning.extractive.structure import code_spans
 from core.retrieval.tokenizer import STOP_WORDS, stem, tokenize
 
 BEST = 5
@@ -26,14 +26,19 @@ EXTENSION = 5
 Mask = npt.NDArray[np.bool_]
 
 
-def eligible(pool: Pool) -> Mask:
-    """One flag a row of the pool; all are set where no rule applies."""
+def eligible(pool: Pool) -> tuple[Mask, float]:
+    """One flag a row of the pool, all set where no rule applies; and the mass that those let
+    through have at least, 0 where none is barred."""
     allowed = np.ones(len(pool.rows), dtype=bool)
-    for rule in (_states, _code, _measured, _person, _named):
+    kept = 0.0
+    for rule in (_code, _measured, _person, _named):
         found = rule(pool)
-        if found is not None and (allowed & found).any():
-            allowed &= found
-    return allowed
+        if found is None or not (allowed & found).any():
+            continue
+        if not found[allowed].all():
+            kept = KEPT
+        allowed &= found
+    return allowed, kept
 
 
 def _mask(pool: Pool, fits: Callable[[Row], bool]) -> Mask:
@@ -46,17 +51,6 @@ def _best(pool: Pool, row: Row) -> bool:
 
 def _text(pool: Pool, row: Row) -> str:
     return pool.scene.passages[row.sentence.passage].text
-
-
-def _states(pool: Pool) -> Mask | None:
-    """A heading names its section and states nothing."""
-
-    def fits(row: Row) -> bool:
-        c, s = row.candidate, row.sentence
-        start, end = (s.start, s.end) if c.shape == "title" else (c.start, c.end)
-        return not is_structure(_text(pool, row), start, end)
-
-    return _mask(pool, fits)
 
 
 def _code(pool: Pool) -> Mask | None:

@@ -23,7 +23,7 @@ from core.reasoning.extractive.columns import FEATURES
 from core.reasoning.extractive.comparing import Ruling
 from core.reasoning.extractive.currency import current
 from core.reasoning.extractive.decompose import sub_questions
-from core.reasoning.extractive.eligible import KEPT, eligible
+from core.reasoning.extractive.eligible import eligible
 from core.reasoning.extractive.facets import facets_of
 from core.reasoning.extractive.features import Scene, build_scene
 from core.reasoning.extractive.options import options
@@ -133,32 +133,34 @@ def rank(
 ) -> tuple[RankedAnswers, str]:
     """Answers of the pool by the weights, and the key of the best; ``x`` is its matrix.
 
-    Only ``eligible`` candidates are answers; together they have half of the mass at least.
-    ``excluded`` keys are no answers either, unless there is no other: what fills the slot of the
-    last hop is whom it asks about.
+    Only keys with an ``eligible`` candidate are answers. ``excluded`` keys are none either, unless
+    there is no other: what fills the slot of the last hop is whom it asks about.
     """
     x = pool.matrix() if x is None else x
     if not len(x):
         return RankedAnswers(hops=hops), ""
     scores = x @ w
     barred = np.array([row.candidate.key in excluded for row in pool.rows])
-    allowed = eligible(pool)
+    allowed, kept = eligible(pool)
     if barred.any() and (allowed & ~barred).any():
         scores = np.where(barred, -np.inf, scores)
     e = np.exp(scores - scores.max())
-    mine = 1.0 if allowed.all() else max(KEPT, float(e[allowed].sum() / e.sum()))
-    e = np.where(allowed, np.exp(scores - scores[allowed].max()), 0.0)
+    mine = 1.0
+    if kept:
+        mine = max(kept, float(e[allowed].sum() / e.sum()))
+        e = np.where(allowed, np.exp(scores - scores[allowed].max()), 0.0)
     p = (mine * e / e.sum()).tolist()
     mass: dict[str, float] = {}
     members: dict[str, list[int]] = {}
     for i, row in enumerate(pool.rows):
-        if not allowed[i]:
+        if kept and not allowed[i]:
             continue
         key = row.candidate.key
         mass[key] = mass.get(key, 0.0) + p[i]
         members.setdefault(key, []).append(i)
     shares = [*mass.values(), 1.0 - mine]
-    order = sorted(mass, key=lambda k: (-mass[k], members[k][0]))[:CANDIDATES_KEPT]
+    stated = [k for k in mass if any(allowed[i] for i in members[k])]
+    order = sorted(stated, key=lambda k: (-mass[k], members[k][0]))[:CANDIDATES_KEPT]
     answers = []
     for key in order:
         rows = sorted(members[key], key=lambda i: (-p[i], i))
