@@ -14,7 +14,7 @@ from core.reasoning.extractive.lexicon import words
 from core.reasoning.extractive.measures import is_interval, measure_of, measures_asked
 from core.reasoning.extractive.question import code_asked
 from core.reasoning.extractive.scoring import Pool, Row
-from core.reasoning.extractive.structure import code_spans
+from core.reasoning.extractive.structure import code_spans, is_structure
 from core.retrieval.tokenizer import STOP_WORDS, stem, tokenize
 
 BEST = 5
@@ -132,9 +132,12 @@ def _person(pool: Pool) -> Mask | None:
     keys = {alias for i in pages for alias in pool.scene.passages[i].parse.aliases}
 
     def fits(row: Row) -> bool:
-        return row.candidate.key not in keys and not (
-            row.candidate.shape == "title" and row.sentence.passage in pages
-        )
+        c = row.candidate
+        if row.sentence.passage in pages and (
+            c.shape == "title" or is_structure(_text(pool, row), c.start, c.end)
+        ):
+            return False
+        return c.key not in keys
 
     return _mask(pool, fits) if pages else None
 
