@@ -123,7 +123,7 @@ def unstruck(steps: Sequence[Step], chosen: Sequence[Fault]) -> tuple[Fault, ...
         if not any(
             isinstance(s.event, FaultInjected)
             and s.event.fault == fault.name
-            and fault.strikes(s.stage)
+            and fault.strikes(s.event.where.partition(":")[0])
             for s in steps
         )
     )
