@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from textwrap import wrap
 
 import plotly.graph_objects as go
 
-from components.palette import DIMENSIONS, GHOST, GREY, SIGNALS, Dimension
+from components.palette import DIMENSIONS, GHOST, GREY, MOVES, SIGNALS, Dimension, believed
 from components.safe import plural
 from core.events import Belief, BeliefUpdated
 
@@ -40,8 +41,12 @@ _PROBABILITIES = {
         "The chance that one more retrieval makes the question answerable.",
     ),
 }
-MEASURES: dict[str, Dimension] = {**DIMENSIONS, **_PROBABILITIES}
+MEASURES: dict[str, Dimension] = {
+    **{name: replace(look, title=believed(name)) for name, look in DIMENSIONS.items()},
+    **_PROBABILITIES,
+}
 """The six belief dimensions, then the two probabilities that decisions look at."""
+BELIEVED = tuple(name for name in DIMENSIONS if name != "cost")
 
 
 _PLACES = (
@@ -133,7 +138,7 @@ def gauges(
             {
                 **_WORDS,
                 "text": f"{look.glyph} {look.title}",
-                "hovertext": look.meaning,
+                "hovertext": _told(name),
                 "x": centre,
                 "y": 0.935 if row == 0 else 0.385,
                 "yanchor": "bottom",
@@ -158,6 +163,12 @@ def gauges(
             "annotations": titles,
         },
     )
+
+
+def _told(name: str) -> str:
+    """What a dial is of, in lines that fit beside it."""
+    text = MEASURES[name].meaning
+    return "<br>".join(wrap(f"{text} {MOVES}" if name in BELIEVED else text, 60))
 
 
 _WORDS = {"xref": "paper", "yref": "paper", "xanchor": "center", "showarrow": False}
@@ -219,7 +230,7 @@ def history(
             go.Scatter(
                 x=x,
                 y=[r.values[name] for r in readings],
-                name=f"{look.glyph} {look.title}",
+                name=f"{look.glyph} {DIMENSIONS[name].title}" if name in DIMENSIONS else look.title,
                 mode="lines+markers",
                 line={"color": look.colour, "dash": look.dash, "width": 2},
                 marker={"symbol": look.symbol, "size": 9, "color": look.colour},
@@ -252,7 +263,13 @@ def history(
     figure.update_layout(
         height=226,
         margin={"l": 34, "r": 62, "t": 8, "b": 30},
-        legend={"orientation": "h", "y": -0.2, "x": 0, "font": {"size": 12}},
+        legend={
+            "title": {"text": "Believed  "},
+            "orientation": "h",
+            "y": -0.2,
+            "x": 0,
+            "font": {"size": 12},
+        },
         yaxis={
             "range": [-0.03, 1.03],
             "tickvals": [0, 0.25, 0.5, 0.75, 1],
@@ -274,7 +291,7 @@ def history(
 def history_alt(readings: Sequence[Reading]) -> str:
     """Where each dimension began and stands, in words."""
     first, last = readings[0].values, readings[-1].values
-    parts = [f"{d.title} {first[n]:.2f} to {last[n]:.2f}" for n, d in DIMENSIONS.items()]
+    parts = [f"{believed(n)} {first[n]:.2f} to {last[n]:.2f}" for n in DIMENSIONS]
     count = plural(len(readings), "update")
     return f"History of the six belief dimensions over {count}: " + "; ".join(parts) + "."
 
@@ -295,10 +312,11 @@ def waterfall(update: BeliefUpdated, dimension: str) -> go.Figure:
     labels, texts, hovers = [], [], []
     for term in terms:
         letter, meaning = SIGNALS.get(term.signal, (term.signal, ""))
+        what = meaning if term.signal == "alpha" else f"Measured {term.signal} {letter}: {meaning}"
         labels.append("α" if term.signal == "alpha" else f"{signed(term.weight)}·{letter}")
         texts.append(signed(term.product, 3))
         hovers.append(
-            f"{meaning}<br>{signed(term.weight)} × {term.value:.4f} = {signed(term.product, 4)}"
+            f"{what}<br>{signed(term.weight)} × {term.value:.4f} = {signed(term.product, 4)}"
         )
     total, hue = math.fsum(t.product for t in terms), DIMENSIONS[dimension].colour
     figure = go.Figure(

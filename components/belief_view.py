@@ -10,9 +10,9 @@ import streamlit as st
 from components import belief_charts as charts
 from components import paging, session
 from components.belief_charts import Reading, Threshold
-from components.markup import figure
+from components.markup import figure, tipped
 from components.notices import empty
-from components.palette import BY_RULES, DIMENSIONS, GHOST, SIGNALS
+from components.palette import BY_RULES, DIMENSIONS, GHOST, MOVES, SIGNALS, believed
 from components.safe import esc
 from core.events import BeliefUpdated, Decided, RunStarted, Step
 from core.settings import SystemSettings
@@ -148,25 +148,28 @@ def legend(limits: Mapping[str, Sequence[Threshold]], turned: bool, *, by_rules:
         f'<span><span class="{kind}" style="--c:{colour}"></span>{word}</span>'
         for kind, colour, word in keys
     )
-    rules = f"<p>{DIMENSIONS['conflict'].title}: {BY_RULES}</p>" if by_rules else ""
+    rules = f"<p>{believed('conflict')}: {BY_RULES}</p>" if by_rules else ""
     return (
         f'<div class="ri-legend">{listed}</div><details class="ri-note"><summary>'
-        f"Low sufficiency and yet answerable? What the dials say</summary><p>{APART}</p>{rules}"
-        "</details>"
+        f"Low sufficiency and yet answerable? What the dials say</summary><p>{APART}</p>"
+        f"<p>{MOVES}</p>{rules}</details>"
     )
 
 
 def _terms(update: BeliefUpdated, key: str) -> None:
     session.first(session.DIMENSION, "sufficiency")
     chosen = st.segmented_control(
-        "Terms of",
+        "What moves which belief",
         list(update_dimensions(update)),
         key=session.DIMENSION,
         required=True,
         persist_state="session",
         format_func=lambda name: f"{DIMENSIONS[name].glyph} {DIMENSIONS[name].title}",
     )
-    st.html(f'<div class="ri-equation">{equation(update, chosen)}</div>')
+    st.html(
+        f'<div class="ri-equation">{equation(update, chosen)}</div>'
+        f'<div class="ri-legend">{letters(update, chosen)}</div>'
+    )
     st.plotly_chart(
         charts.waterfall(update, chosen),
         key=f"{key}:waterfall",
@@ -184,11 +187,24 @@ def update_dimensions(update: BeliefUpdated) -> list[str]:
 def waterfall_alt(update: BeliefUpdated, dimension: str) -> str:
     """The terms in words."""
     parts = [
-        f"{t.signal} {charts.signed(t.product, 3)}"
+        f"{'intercept' if t.signal == 'alpha' else f'measured {t.signal}'} "
+        f"{charts.signed(t.product, 3)}"
         for t in update.terms
         if t.dimension == dimension
     ]
-    return f"Terms of {dimension}: " + ", ".join(parts) + "."
+    return f"Terms of the {believed(dimension).lower()}: " + ", ".join(parts) + "."
+
+
+def letters(update: BeliefUpdated, dimension: str) -> str:
+    """The key to the letters of an equation."""
+    keys = [("b̂", "what this measurement alone says"), ("b", believed(dimension).lower())]
+    keys.append(("λ", "weight of the new against the old"))
+    told = "".join(f"<span><b>{letter}</b> {esc(word)}</span>" for letter, word in keys)
+    for term in update.terms:
+        if term.dimension == dimension and term.signal in SIGNALS and term.signal != "alpha":
+            letter, meaning = SIGNALS[term.signal]
+            told += f"<span><b>{letter}</b> {tipped(f'measured {term.signal}', meaning)}</span>"
+    return told
 
 
 def equation(update: BeliefUpdated, dimension: str) -> str:

@@ -133,6 +133,20 @@ DIMENSIONS: dict[str, Dimension] = {
     ),
 }
 
+MOVES = (
+    "Measured values are taken anew from the evidence each time; a belief starts from its prior "
+    "and moves only part of the way (λ) to what they say together. So a measured and a believed "
+    "value of one name differ."
+)
+"""How the measured values and the beliefs that share their names hang together."""
+
+
+def believed(name: str) -> str:
+    """A dimension by name, told from the measured value of that name; cost is only counted."""
+    title = DIMENSIONS[name].title
+    return title if name == "cost" else f"Believed {title.lower()}"
+
+
 BY_RULES = (
     "Found by rules: one value against another in sentences of like wording. A contradiction in "
     "other words is not found."

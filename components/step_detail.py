@@ -14,12 +14,14 @@ from components.markup import chip, facts, figure, mono, number, table, tipped
 from components.palette import (
     DIMENSIONS,
     FIRED,
+    MOVES,
     NOT_FIRED,
     PASSED,
     PENDING,
     REFUSED,
     SIGNALS,
     WARNING,
+    believed,
 )
 from components.safe import esc, isolated, plural, visible
 from core import registry, wording
@@ -187,7 +189,7 @@ def _decided(event: Decided) -> str:
 
 def _measured(event: DiagnosticsMeasured) -> str:
     pairs: list[Fact] = [
-        (f"{SIGNALS[n][0]}  {n}", number(v), f"{SIGNALS[n][1]} {SOURCES[n]}")
+        (f"measured {n} {SIGNALS[n][0]}", number(v), f"{SIGNALS[n][1]} {SOURCES[n]} {MOVES}")
         for n in SOURCES
         if (v := getattr(event, n)) is not None
     ]
@@ -197,12 +199,12 @@ def _measured(event: DiagnosticsMeasured) -> str:
 def _believed(event: BeliefUpdated) -> str:
     rows = [
         [
-            f"{look.glyph} {tipped(look.title, f'{look.meaning} 0 to 1.')}",
+            f"{look.glyph} {tipped(believed(name), f'{look.meaning} 0 to 1. {MOVES}')}",
             *(number(getattr(b, name)) for b in (event.before, event.instantaneous, event.after)),
         ]
         for name, look in DIMENSIONS.items()
     ]
-    heads = ["Belief", "Before", "Seen now", "After"]
+    heads = ["Belief", "Before", "Measured now", "After"]
     chances: list[Fact] = [
         ("p(answerable)", number(event.p_ans), measure("beliefrag.act", "answer").meaning),
         (

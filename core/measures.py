@@ -58,7 +58,8 @@ _STOPPED = _flag(
 
 _P_ANS = (
     "p(answerable): the estimated chance that a reader answers rightly from what is held now. "
-    "A logistic curve over support S, gap G, uncertainty U, relevance R, novelty N and cost K, "
+    "A logistic curve over what was measured: support S, gap G, uncertainty U, relevance R, "
+    "novelty N and cost K, "
     "fitted on questions with known answers; the profile in force is in Settings."
 )
 
@@ -69,13 +70,13 @@ _BELIEF: dict[str, Measure] = {
         "before anything else is decided.",
     ),
     "conflict": Measure(
-        "Conflict",
+        "Believed conflict",
         "Belief that the evidence contradicts itself or the draft. From its threshold on, the "
         "evidence is corrected and no answer is given.",
         setting="conflict_threshold",
     ),
     "reliability": Measure(
-        "Reliability",
+        "Believed reliability",
         "Belief that the evidence can be trusted: relevant, supporting, uncontradicted. Below "
         "its threshold the evidence is corrected.",
         setting="reliability_threshold",
@@ -204,12 +205,12 @@ GATES: Mapping[str, Mapping[str, Measure]] = {
     },
     "staterag.verdict": {
         "support": Measure(
-            "Support",
+            "Measured support",
             "S: how strongly the evidence supports a complete answer, as the verifier measured it.",
             setting="pass_support",
         ),
         "gap": Measure(
-            "Gap",
+            "Measured gap",
             "G: the share of the question that the evidence leaves open, as the verifier "
             "measured it.",
             setting="pass_gap",
@@ -225,7 +226,7 @@ GATES: Mapping[str, Mapping[str, Measure]] = {
     },
     "staterag.abstain": {
         "least_uncertainty": Measure(
-            "Least uncertainty of any cycle",
+            "Least measured uncertainty of any cycle",
             "U: how unsure the verifier remained, in the cycle where it was least so. Up to the "
             "threshold the reader is asked.",
             setting="abstain_uncertainty",
@@ -362,10 +363,16 @@ INPUTS: Mapping[str, tuple[str, str]] = {
         "Upper estimate of what another cycle takes with the answer after it.",
     ),
     "stopped": ("Stopped", "Whether another cycle was begun and broke a budget."),
-    "support": ("Support S", "How strongly the evidence supports a complete answer; 0 to 1."),
-    "gap": ("Gap G", "The share of the question that the evidence leaves open; 0 to 1."),
-    "conflict": ("Conflict C", "The strongest contradiction inside the evidence; 0 to 1."),
-    "uncertainty": ("Uncertainty U", "How unsure a careful reader would remain; 0 to 1."),
+    "support": (
+        "Measured support S",
+        "How strongly the evidence supports a complete answer; 0 to 1.",
+    ),
+    "gap": ("Measured gap G", "The share of the question that the evidence leaves open; 0 to 1."),
+    "conflict": ("Measured conflict C", "The strongest contradiction inside the evidence; 0 to 1."),
+    "uncertainty": (
+        "Measured uncertainty U",
+        "How unsure a careful reader would remain; 0 to 1.",
+    ),
     "clauses": ("Parts of the question", "How many facts the question strings together."),
     "branch": ("Way to the end", "BYPASS, RELEASE or FALLBACK: where the evidence comes from."),
     "steps": ("Turns in all", "How many turns the agent was told of; the setting “Forage turns”."),

@@ -169,7 +169,7 @@ def _evidence(x: e.EvidenceChanged, titles: Titles) -> str:
 def _diagnostics(x: e.DiagnosticsMeasured, _: Titles) -> str:
     named = {n: v for n, v in x if isinstance(v, float)} | dict(x.signals)
     signals = ", ".join(f"{plain(n)} {v:.2f}" for n, v in named.items())
-    return f"Measured: {signals or 'nothing'}."
+    return f"Measured {signals}." if signals else "Nothing was measured."
 
 
 def _belief(x: e.BeliefUpdated, _: Titles) -> str:
@@ -178,8 +178,8 @@ def _belief(x: e.BeliefUpdated, _: Titles) -> str:
     way = "rises" if moved[most] > 0 else "falls"
     at = f"{way} to {getattr(x.after, most):.2f}"
     return (
-        f"Belief: {most} {at}. Chance that it is answerable {x.p_ans:.2f}, that another search "
-        f"makes it so {x.p_flip:.2f}."
+        f"The believed {most} {at}. Chance that it is answerable {x.p_ans:.2f}, that another "
+        f"search makes it so {x.p_flip:.2f}."
     )
 
 

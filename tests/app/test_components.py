@@ -177,7 +177,7 @@ def test_gauges_draw_the_recorded_threshold_and_the_ghost() -> None:
     assert len(conflict[1]) == len(conflict[0]) + 1
     assert conflict[0][0].range == (0.5, 1.0), "the side on which the gate fires"
     assert plain.layout.margin.t is not None
-    assert "Conflict 0.083, correction ≥ 0.50;" in belief_charts.gauges_alt(now, limits)
+    assert "Believed conflict 0.083, correction ≥ 0.50;" in belief_charts.gauges_alt(now, limits)
 
 
 MOVES = {
