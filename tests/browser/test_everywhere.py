@@ -146,6 +146,8 @@ def test_the_keyboard_goes_through_a_page_in_its_order_and_is_seen_where_it_is(
         found = tab.get_by_label(name).or_(tab.get_by_text(name, exact=False))
         expect(found.and_(tab.locator(":visible")).first).to_be_visible()
     expect(tab.locator(".stSkeleton")).to_have_count(0)
+    # While a page is still being drawn, what has the focus may be replaced.
+    expect(tab.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
     tab.locator("h1").click()
     reached: list[str] = []
     for _ in range(60):

@@ -126,3 +126,34 @@ def test_a_contradiction_beside_the_question_is_no_doubt_of_the_answer():
     sides = pair(f"{FACT} {toll}", toll.replace("4", "6"))
     assert not found("When was the Harlow Bridge over the river Tarn opened to traffic?", *sides)
     assert found("What toll does the Harlow Bridge over the river Tarn take from carts?", *sides)
+
+
+NAMED = [
+    ("The Tarn Valley Library in Harlow has {} seats.", "120", "95", "How many seats has it?"),
+    ("Jan Orlov was born in {}.", "1975", "1977", "When was Jan Orlov born?"),
+    ("Mount Usk Observatory was designed by {}.", "Ann Holt", "Bo Marsh", "Who designed it?"),
+]
+
+
+@pytest.mark.parametrize(("text", "one", "other", "question"), NAMED)
+def test_two_documents_of_other_titles_conflict_over_the_name_they_begin_with(
+    text, one, other, question
+):
+    asked = f"{question} {text.split(' has ')[0].split(' was ')[0]}"
+    sides = pair(text.format(one), text.format(other), ("Opening hours", "A visit in spring"))
+    hits = found(asked, *sides)
+    assert [h.values for h in hits] == [((one, other),)]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("He was born in Harlow in 1975.", "He was born in Harlow in 1977."),
+        ("Jan Orlov was born in 1975.", "Jan Marsh was born in 1977."),
+        ("Jan Orlov won 3 medals at Usk in 1975.", "Jan Orlov won 5 medals at Usk in 1977."),
+        ("Trains to Harlow leave every 10 minutes.", "Trains to Harlow leave every 20 minutes."),
+    ],
+)
+def test_no_conflict_between_other_titles_without_one_name_and_one_value(one, other):
+    sides = pair(one, other, ("Notes of May", "Notes of June"))
+    assert not found(f"{one} Is it so?", *sides)

@@ -31,6 +31,9 @@ of the answer. Of 399 changed values found in development questions and bundled 
 97.5%."""
 LEAST_OVERLAP = 0.5
 LEAST_SHARED_STEMS = 4
+LEAST_SHARED_NAMED = 3
+"""Least shared stems of two sentences that begin with one name."""
+_ARTICLES = frozenset(["a", "an", "the"])
 LEAST_RATIO = 0.7
 LEAST_EQUAL_TOKENS = 5
 MOST_REPLACED = 2
@@ -59,14 +62,16 @@ def conflicts(scene: Scene) -> list[Conflict]:
     for one, other in combinations(relevant, 2):
         if one.passage == other.passage or max(one.s, other.s) < bearing:
             continue
-        if not _overlaps(one, other):
-            continue
         first, second = scene.passages[one.passage], scene.passages[other.passage]
+        named = _subject(first, one) == _subject(second, other) != ()
+        if not _overlaps(one, other, LEAST_SHARED_NAMED if named else LEAST_SHARED_STEMS):
+            continue
         if _hold_apart(first.passage.metadata, second.passage.metadata):
             continue
-        if not _same_subject(first, second):
+        alike = _same_subject(first, second)
+        if not alike and not named:
             continue
-        conflict = _compare(scene, one, other)
+        conflict = _compare(scene, one, other, MOST_REPLACED if alike else 1)
         if conflict is not None:
             found.append(conflict)
     return sorted(
@@ -74,10 +79,21 @@ def conflicts(scene: Scene) -> list[Conflict]:
     )
 
 
-def _overlaps(one: SentenceFeatures, other: SentenceFeatures) -> bool:
+def _overlaps(one: SentenceFeatures, other: SentenceFeatures, stems: int) -> bool:
     shared = len(one.parse.terms & other.parse.terms)
     least = min(len(one.parse.terms), len(other.parse.terms))
-    return shared >= LEAST_SHARED_STEMS and shared >= LEAST_OVERLAP * least
+    return shared >= stems and shared >= LEAST_OVERLAP * least
+
+
+def _subject(passage: PassageFeatures, sentence: SentenceFeatures) -> tuple[str, ...]:
+    """The name of two words or more that the sentence begins with, an article apart."""
+    tokens = passage.parse.tokens
+    begin = sentence.parse.first
+    begin += begin < sentence.parse.last and tokens[begin].surface in _ARTICLES
+    for span in passage.parse.spans[sentence.index]:
+        if span.first <= begin and span.last - begin >= 2:
+            return tuple(t.surface for t in tokens[begin : span.last])
+    return ()
 
 
 def _hold_apart(one: Metadata, other: Metadata) -> bool:
@@ -91,7 +107,7 @@ def _hold_apart(one: Metadata, other: Metadata) -> bool:
 
 
 def _same_subject(one: PassageFeatures, other: PassageFeatures) -> bool:
-    """One title, or the title of one named in the other's text."""
+    """Passages of one title, or the title of one named in the other's text."""
     if not set(one.parse.aliases).isdisjoint(other.parse.aliases):
         return True
     return _names(one, other) or _names(other, one)
@@ -102,7 +118,10 @@ def _names(one: PassageFeatures, other: PassageFeatures) -> bool:
     return any(f" {alias} " in f" {text} " for alias in one.parse.aliases)
 
 
-def _compare(scene: Scene, one: SentenceFeatures, other: SentenceFeatures) -> Conflict | None:
+def _compare(
+    scene: Scene, one: SentenceFeatures, other: SentenceFeatures, most: int
+) -> Conflict | None:
+    """The contradiction of two sentences that differ in at most ``most`` values, if it is one."""
     a, b = _tokens(scene, one), _tokens(scene, other)
     matcher = SequenceMatcher(None, [t.surface for t in a], [t.surface for t in b], autojunk=False)
     if matcher.real_quick_ratio() < LEAST_RATIO or matcher.ratio() < LEAST_RATIO:
@@ -110,7 +129,7 @@ def _compare(scene: Scene, one: SentenceFeatures, other: SentenceFeatures) -> Co
     codes = matcher.get_opcodes()
     equal = sum(i2 - i1 for code, i1, i2, _, _ in codes if code == "equal")
     replaced = [(a[i1:i2], b[j1:j2]) for code, i1, i2, j1, j2 in codes if code == "replace"]
-    if equal < LEAST_EQUAL_TOKENS or not 1 <= len(replaced) <= MOST_REPLACED:
+    if equal < LEAST_EQUAL_TOKENS or not 1 <= len(replaced) <= most:
         return None
     texts = (scene.passages[one.passage].text, scene.passages[other.passage].text)
     for left, right in replaced:

@@ -57,7 +57,7 @@ def test_the_jarvis_question(bench: Workbench, name: str) -> None:
     cited = [c for c in end.citations if passages(steps)[c.passage_id].title == "Paul Bettany"]
     assert any("Jennifer Connelly wed" in c.quote for c in cited)
     calls = [c for c in of(steps, Called) if c.port == "reasoner"]
-    assert 8 <= len(calls) <= 15
+    assert (5 if name == "ragx-fast" else 8) <= len(calls) <= 15
 
 
 def test_no_query_copied_from_the_question_meets_the_answer_passage_by_its_words(
