@@ -35,7 +35,10 @@ VERDICTS = {
     "metadata": Sign(BLUE, "label", "metadata"),
     "twice": Sign(GREY, "content_copy", "given twice"),
 }
-METADATA_HELP = (
+FILES_HELP = (
+    "Of a CSV, JSON or JSON lines file each record is a document: its text and title; id and "
+    "metadata are read too, other columns are not indexed. An ordinary table without a column "
+    "named text is taken too: each text is then made of all its columns.\n\n"
     "A file named metadata.csv with the columns document, title, source_tier, date, superseded_by, "
     "tenant, jurisdiction and url gives metadata to the other files."
 )
@@ -130,7 +133,7 @@ def draw(library: Library, corpora: Sequence[CorpusSummary], opened: CorpusSumma
         "Files",
         accept_multiple_files=True,
         key=f"{session.CORPUS_FILES}:{session.get(session.CORPUS_ROUND, 0)}",
-        help=METADATA_HELP,
+        help=FILES_HELP,
     )
     if not files:
         empty(

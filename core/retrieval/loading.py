@@ -29,7 +29,7 @@ from core.retrieval.parsing import UNFINISHED, Parser
 from core.retrieval.records import records
 from core.types import Frozen, Metadata, digest
 
-LOADER_VERSION = 1
+LOADER_VERSION = 2
 """Raised when the same file would load differently, so that every document is read anew."""
 MAX_TEXT_BYTES = 20_000_000
 MAX_BINARY_BYTES = 100_000_000

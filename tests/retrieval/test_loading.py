@@ -164,47 +164,6 @@ def test_word(tmp_path: Path) -> None:
     assert document.text == "## Keepers\n\nThey lived on Tiree.\n\nHeight | 48 m"
 
 
-def test_csv_records(tmp_path: Path) -> None:
-    rows = (
-        'id,Title,text,source_tier\nx1,One,"First, with\na line",official\n,Two,Second,\n,Three,,\n'
-    )
-    documents, verdicts = load_all(write(tmp_path, {"r.csv": rows}))
-    assert [d.title for d in documents.values()] == ["One", "Two"]
-    assert documents["r.csv#x1"].text == "First, with\na line"
-    assert documents["r.csv#x1"].metadata.source_tier == "official"
-    assert documents["r.csv#2"].text == "Second"
-    assert verdicts["r.csv"].status == "warning"
-    assert "has no text" in verdicts["r.csv"].reason
-
-
-def test_json_and_json_lines(tmp_path: Path) -> None:
-    documents, verdicts = load_all(
-        write(
-            tmp_path,
-            {
-                "a.json": '[{"title": "One", "text": "First."}, {"id": 7, "text": "Second."}]',
-                "b.json": '{"title": "Three", "text": "Third."}',
-                "c.jsonl": '{"title": "Four", "text": "Fourth."}\nnot json\n{"text": 5}\n',
-            },
-        )
-    )
-    assert {i: d.title for i, d in documents.items()} == {
-        "a.json#1": "One",
-        "a.json#7": "a 7",
-        "b.json#1": "Three",
-        "c.jsonl#1": "Four",
-    }
-    assert verdicts["a.json"].status == "indexed"
-    assert verdicts["c.jsonl"].reason == "line 2 is not valid JSON; line 3 has no text"
-
-
-def test_records_that_repeat_an_id_are_both_kept(tmp_path: Path) -> None:
-    lines = '{"id": "a", "text": "One."}\n{"id": "a", "text": "Two."}\n'
-    documents, verdicts = load_all(write(tmp_path, {"c.jsonl": lines}))
-    assert [d.text for d in documents.values()] == ["One.", "Two."]
-    assert "repeats an id" in verdicts["c.jsonl"].reason
-
-
 def test_lone_surrogates_in_json_become_characters_that_can_be_stored(tmp_path: Path) -> None:
     document = only(write(tmp_path, {"a.json": '{"title": "\\ud800", "text": "x \\udfff y"}'}))
     assert document.text == "x \ufffd y"
@@ -252,9 +211,12 @@ def test_files_at_the_top_that_describe_the_corpus_are_no_documents(tmp_path: Pa
         ("control.txt", bytes(range(1, 32)) * 9, "control characters"),
         ("bad.json", b"{", "not valid JSON"),
         ("deep.json", b"[" * 100_000, "not valid JSON"),
-        ("untitled.json", b'[{"title": "x"}, 5]', "no record"),
+        ("numbers.json", b"[[1], 5, null]", "no record"),
+        ("hollow.json", b'[{"title": null}, {}, {"name": " "}]', "no record"),
+        ("textless.jsonl", b'{"name": "x", "text": ""}', "no record"),
         ("bad.jsonl", b"x\ny\n", "not valid JSON lines"),
-        ("columns.csv", b"a,b\n1,2\n", "no record"),
+        ("header.csv", b"a,b\n", "no record"),
+        ("blank_cells.csv", b"a,b\n , \n", "no record"),
         (".hidden.txt", b"x", "hidden file"),
     ],
 )
