@@ -9,7 +9,6 @@ import streamlit as st
 from components import ended
 from components.markup import chip, mono, passage
 from components.notices import empty
-from components.palette import PASSED, REFUSED
 from components.safe import esc, isolated
 from core import endings
 from core.events import PassagesShown, RunFinished, Step
@@ -40,11 +39,7 @@ def draw(steps: Sequence[Step], *, key: str, quotes: bool = True) -> None:
         empty("hourglass_top", "No answer yet", "The answer and its citations appear here.")
         return
     why = endings.guess_of(steps)
-    grounded = (
-        chip(PASSED, "found in the sources")
-        if last.grounded
-        else chip(REFUSED, "not found in the sources")
-    )
+    grounded = ended.grounding(last.grounded, why)
     text = f'<div class="ri-answer" dir="auto">{isolated(last.answer)}</div>' if last.answer else ""
     sign = ended.sign(last.terminal, why)
     said = [last.reason, why.removesuffix(endings.UNGROUNDED).strip()]

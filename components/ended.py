@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from components.markup import chip
-from components.palette import GUESS, TERMINALS, Sign
+from components.palette import GUESS, PASSED, REFUSED, STANDS, TERMINALS, Sign
 from components.safe import esc
 from core import endings
 from core.errors import Terminal
@@ -22,6 +22,18 @@ def of(record: RunRecord, why: str | None = None, *, strong: bool = False) -> st
         why = endings.guess(record.system, record.terminal, record.branch, grounded=record.grounded)
     if not why:
         return chip(TERMINALS[record.terminal or record.status], strong=strong)
-    return (
-        f'<span class="ri-tip" tabindex="0" title="{esc(why)}">{chip(GUESS, strong=strong)}</span>'
-    )
+    return _tipped(chip(GUESS, strong=strong), why)
+
+
+def grounding(found: bool, why: str) -> str:
+    """Whether an answer is found in the sources; ``why`` it is only a best guess, of which that
+    proves nothing, empty where it is more."""
+    if not found:
+        return chip(REFUSED, "not found in the sources")
+    if not why:
+        return chip(PASSED, "found in the sources")
+    return _tipped(chip(STANDS), endings.STANDS)
+
+
+def _tipped(inner: str, tip: str) -> str:
+    return f'<span class="ri-tip" tabindex="0" title="{esc(tip)}">{inner}</span>'

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from components.palette import BLUE, GREEN, GREY, GUESS, ORANGE, TERMINALS, VERMILLION
+from components.palette import BLUE, GREEN, GREY, GUESS, ORANGE, STANDS, TERMINALS, VERMILLION
 from core.events import (
     Decided,
     Event,
@@ -51,6 +51,8 @@ def sign(event: Event, *, guess: bool = False) -> tuple[str, str]:
             return "playlist_remove", VERMILLION
         return "playlist_add_check", GREEN
     if isinstance(event, Grounded):
+        if event.grounded and guess:
+            return STANDS.icon, STANDS.colour
         return ("verified", GREEN) if event.grounded else ("gpp_maybe", VERMILLION)
     if isinstance(event, MemoryOp):
         return ("inventory", GREEN) if event.allowed else ("block", VERMILLION)

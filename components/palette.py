@@ -62,6 +62,9 @@ TERMINALS: dict[str, Sign] = {
 GUESS = Sign(ORANGE, "warning", "Best guess")
 """Answered, and by no gate: the run had to end, or the sources do not bear the answer out."""
 
+STANDS = Sign(GREY, "format_quote", "its words stand in the sources")
+"""The sources hold the words of an answer that is only a best guess: no sign that it is right."""
+
 
 @dataclass(frozen=True, slots=True)
 class Dimension:

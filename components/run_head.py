@@ -8,7 +8,7 @@ import streamlit as st
 
 from components import composer, ended, judging, launch, lineage, memory_panel, run_export
 from components.markup import chip, mono
-from components.palette import GREY, PASSED, REFUSED, Sign
+from components.palette import GREY, Sign
 from components.safe import esc, isolated
 from core import endings, registry, trace
 from core.events import MemoryOp, RunFinished, Step
@@ -111,11 +111,7 @@ def _words(record: RunRecord, steps: Sequence[Step], changed: str) -> str:
             parts.append(f'<span class="ri-answer ri-long" dir="auto" title="{tip}">{words}</span>')
         else:
             parts.append(f'<span class="ri-answer" dir="auto">{words}</span>')
-        parts.append(
-            chip(PASSED, "found in the sources")
-            if end.grounded
-            else chip(REFUSED, "not found in the sources")
-        )
+        parts.append(ended.grounding(end.grounded, why))
         short = why.removesuffix(endings.UNGROUNDED).strip()
         parts.append(f'<span class="ri-dim">{esc(short)}</span>' if short else "")
     elif end:

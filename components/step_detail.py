@@ -154,7 +154,7 @@ def _body(event: Event, titles: Mapping[str, str], guess: str = "") -> str:
         )
     if isinstance(event, RunFinished):
         return facts(_ended(event, guess))
-    return facts(_simple(event, titles))
+    return facts(_simple(event, titles, guess))
 
 
 def _ended(event: RunFinished, guess: str) -> list[Fact]:
@@ -270,7 +270,7 @@ def _call(event: Called | ModelCalled) -> str:
     return facts(pairs)
 
 
-def _simple(event: Event, titles: Mapping[str, str]) -> list[Fact]:
+def _simple(event: Event, titles: Mapping[str, str], guess: str = "") -> list[Fact]:
     if isinstance(event, RunStarted):
         return _start(event)
     if isinstance(event, QueryIssued):
@@ -303,7 +303,7 @@ def _simple(event: Event, titles: Mapping[str, str]) -> list[Fact]:
             for n, p in enumerate(event.passages, 1)
         ]
     if isinstance(event, Grounded):
-        sign = chip(PASSED, "grounded") if event.grounded else chip(REFUSED, "not grounded")
+        sign = ended.grounding(event.grounded, guess)
         quotes: list[Fact] = [
             (titles.get(c.passage_id, c.passage_id), isolated(c.quote)) for c in event.citations
         ]

@@ -16,6 +16,11 @@ from core.trace import start
 from core.types import Gate
 
 UNGROUNDED = "The answer is not found in the sources."
+STANDS = (
+    "A passage holds these words. Nobody checked whether they answer the question: no gate let "
+    "this answer out."
+)
+"""What it says of a best guess that its words are in the sources."""
 _SIDES = {">=": "below", ">": "not above", "<=": "above", "<": "not below", "==": "not at"}
 
 

@@ -237,7 +237,7 @@ def _grounded(x: e.Grounded, titles: Titles) -> str:
     if not x.grounded:
         return "The answer is not found in the sources."
     ids = list(dict.fromkeys(c.passage_id for c in x.citations))
-    return f"The answer is found in: {_named(ids, titles) or 'the evidence used'}."
+    return f"The answer's words stand in: {_named(ids, titles) or 'the evidence used'}."
 
 
 def _memory(x: e.MemoryOp, _: Titles) -> str:
@@ -276,7 +276,7 @@ def _warned(x: e.Warned, _: Titles) -> str:
 def _finished(x: e.RunFinished, _: Titles) -> str:
     end = x.terminal.replace("_", " ")
     if x.answer is not None:
-        found = "found in the sources" if x.grounded else "not found in the sources"
+        found = "its words stand in the sources" if x.grounded else "not found in the sources"
         return f"Finished, {end}: {_quoted(x.answer)}, {found}; {spent(x.usage)}."
     return f"Finished, {end}: {plain(x.reason, 160) or x.branch} ({spent(x.usage)})"
 

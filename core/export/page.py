@@ -131,8 +131,12 @@ def _head(run: _Run) -> str:
     parts = [f"<p>{_chip('⚠ Best guess' if why else state.capitalize(), tone)}"]
     if finished and finished.answer is not None:
         found = finished.grounded
-        parts.append(_chip("Found in the sources", "good") if found else "")
-        parts.append("" if found else _chip("Not found in the sources", "bad"))
+        if found and why:
+            parts.append(_chip("Its words stand in the sources", "plain"))
+            reason = f"{reason} {endings.STANDS}"
+        else:
+            parts.append(_chip("Found in the sources", "good") if found else "")
+            parts.append("" if found else _chip("Not found in the sources", "bad"))
     parts.append(f" <span class=dim>{isolated(reason)}</span></p>")
     if finished and finished.answer is not None:
         parts.append(f'<p class="answer" dir="auto">{isolated(finished.answer)}</p>')

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html as html_library
+import re
 from typing import Any
 
 import pytest
@@ -20,6 +22,8 @@ from tests.app.recorded import record
 
 CERTAIN = ">Answered</span>"
 GUESS = ">Best guess</span>"
+FOUND, NOT_FOUND = ">found in the sources<", ">not found in the sources<"
+STANDS = ">its words stand in the sources<"
 
 
 def _ungrounded(steps: list[Step]) -> list[Step]:
@@ -47,6 +51,16 @@ def test_a_best_guess_is_told_apart_wherever_a_run_is_shown(
         assert (CERTAIN in _outcome(shown)) == sure
         assert (GUESS in _outcome(shown)) != sure
         assert (CERTAIN in html(shown)) == sure
+    grounding = {"fired": FOUND, "forced": STANDS, "ungrounded": NOT_FOUND}[way]
+    whole = dump(steps).lower()
+    app = page(RUN, run="recordedrun")
+    answer = html(app.get_by_key(session.VIEW).set_value("answer").run())
+    for part in (_outcome(page(RUN, run="recordedrun")), answer, whole):
+        assert grounding in part
+        assert not {FOUND, STANDS, NOT_FOUND} - {grounding} & set(re.findall(">[^<>]+<", part))
+    if way == "forced":
+        for part in (answer, whole):
+            assert endings.STANDS.lower() in html_library.unescape(part).lower()
     lines = story.lines(steps, None, {}, {}, guess=bool(endings.guess_of(steps)))
     assert lines[-1]["icon"] == ("check_circle" if sure else "warning")
     app = page(RUN, run="recordedrun")
