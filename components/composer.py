@@ -15,12 +15,14 @@ from components.notices import warning
 from components.safe import plural, visible
 from core import registry
 from core.errors import BadInput
-from core.journal import RunRecord
+from core.journal import Journal, RunFilter, RunRecord
 from core.retrieval.library import CorpusSummary, Library
 from core.wiring import EXTRACTIVE
 
 EVERY = 2.0
 """Seconds between two looks at what became of the corpora."""
+ASKED = 5
+"""Questions asked before of the corpus that the list offers."""
 NO_QUESTION = "Ask a question about the documents of the corpus."
 
 
@@ -74,6 +76,12 @@ def samples(corpus: str) -> list[str]:
     return [question for _, question in sorted(turns, key=itemgetter(0))]
 
 
+def asked_before(journal: Journal, corpus: str) -> list[str]:
+    """The newest questions of the corpus's runs, each once."""
+    runs = journal.runs(RunFilter(corpus_id=corpus), limit=20 * ASKED)
+    return list(dict.fromkeys(run.question for run in runs))[:ASKED]
+
+
 def corpus_state(library: Library, summary: CorpusSummary) -> str:
     """What there is to know of a corpus before it is asked over, in a few words."""
     progress = None if summary.state == "ready" else library.under_way(summary.name)
@@ -110,11 +118,9 @@ def sample(corpus: str | None) -> str:
 
 
 def ask_about(corpus: str) -> None:
-    """Have the box ask over this corpus when it is next drawn."""
-    before = session.get(session.CORPUS)
+    """Have the box, empty, ask over this corpus when it is next drawn."""
     session.put(session.CORPUS, corpus)
-    if session.get(session.QUESTION) is not None:
-        _corpus_changed(before)
+    session.put(session.QUESTION, "")
 
 
 def anew(record: RunRecord) -> None:
@@ -143,7 +149,7 @@ def _corpus_changed(before: str | None) -> None:
         session.put(session.QUESTION, sample(session.get(session.CORPUS)))
 
 
-def draw(library: Library, *, key: str, button: str = "Ask") -> bool:
+def draw(library: Library, journal: Journal, *, key: str, button: str = "Ask") -> bool:
     """Show the box; whether it was asked. What was chosen is in the session."""
     corpora = library.list()
     prepare(corpora)
@@ -192,19 +198,7 @@ def draw(library: Library, *, key: str, button: str = "Ask") -> bool:
             shortcut="Ctrl+Enter",
             disabled=not names,
         )
-        choices = samples(session.get(session.CORPUS))
-        if choices:
-            st.selectbox(
-                "Sample questions",
-                choices,
-                index=None,
-                key=f"{key}:samples",
-                placeholder=f"Or choose one of {plural(len(choices), 'sample question')}",
-                format_func=visible,
-                label_visibility="collapsed",
-                on_change=_take_sample,
-                args=(f"{key}:samples",),
-            )
+        _choices(journal, f"{key}:samples")
     return asked
 
 
@@ -260,6 +254,31 @@ def _reasoner() -> None:
             placeholder="http://127.0.0.1:8080/v1",
             persist_state="session",
         )
+
+
+def _choices(journal: Journal, key: str) -> None:
+    """What was asked before of the chosen corpus, then the samples that it comes with."""
+    corpus = session.get(session.CORPUS)
+    if corpus is None:
+        return
+    before, offered = asked_before(journal, corpus), samples(corpus)
+    choices = [*before, *(q for q in offered if q not in before)]
+    if not choices:
+        return
+    counts = [f"{len(before)} asked before"] if before else []
+    if offered:
+        counts.append(f"{plural(len(offered), 'sample question')}")
+    st.selectbox(
+        "Sample questions" if offered else "Questions asked before",
+        choices,
+        index=None,
+        key=key,
+        placeholder=f"Or choose: {', '.join(counts)}",
+        format_func=lambda q: f"Asked before: {visible(q)}" if q in before else visible(q),
+        label_visibility="collapsed",
+        on_change=_take_sample,
+        args=(key,),
+    )
 
 
 def _take_sample(key: str) -> None:

@@ -45,7 +45,7 @@ def draw() -> None:
                 icon=":material/upload_file:",
                 query_params=session.link(),
             )
-        elif composer.draw(work.library, key="home", button="Ask and watch"):
+        elif composer.draw(work.library, work.journal, key="home", button="Ask and watch"):
             run_page.start(work, registry.system(session.get(session.SYSTEM)).name)
         st.html(_HOW)
     with right:

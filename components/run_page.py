@@ -93,7 +93,7 @@ def _new(work: Workbench) -> None:
 
 
 def _box(work: Workbench, key: str) -> None:
-    if composer.draw(work.library, key=key):
+    if composer.draw(work.library, work.journal, key=key):
         system = registry.system(session.get(session.SYSTEM))
         start(work, system.name)
 

@@ -204,13 +204,25 @@ def test_the_open_corpus_is_taken_to_the_question_box(page: Open, indexed: FakeB
     app = page()
     assert app.selectbox(key=session.CORPUS).value == "film_night"
     assert app.text_area(key=session.QUESTION).value in composer.samples("film_night")
+    app.text_area(key=session.QUESTION).set_value("Typed for another corpus?").run()
     app.switch_page(CORPUS)
     app.run()
     app.selectbox(key=session.CORPUS_CHOSEN).set_value("keepers").run()
     app.button(key="corpus_ask_about").click().run()
     assert not app.exception
     assert app.selectbox(key=session.CORPUS).value == "keepers"
-    assert app.text_area(key=session.QUESTION).value == "", "a sample of another corpus"
+    assert app.text_area(key=session.QUESTION).value == ""
+
+
+def test_a_bundled_corpus_is_taken_to_an_empty_question_box_with_its_samples(
+    page: Open, bench: FakeBench
+) -> None:
+    bench.library.index("music_labels")
+    app = page(CORPUS, corpus="music_labels")
+    app.button(key="corpus_ask_about").click().run()
+    assert app.selectbox(key=session.CORPUS).value == "music_labels"
+    assert app.text_area(key=session.QUESTION).value == ""
+    assert app.selectbox(key="home:samples").options == composer.samples("music_labels")
 
 
 def test_a_corpus_that_is_not_indexed_is_not_asked_about(page: Open) -> None:
