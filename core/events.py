@@ -9,7 +9,7 @@ step is appended or imported.
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, Union, get_args
 
 from pydantic import Field, JsonValue, TypeAdapter, field_validator
@@ -440,6 +440,10 @@ class Step(Frozen):
     def _aware(cls, value: datetime) -> datetime:
         if value.tzinfo is None:
             raise ValueError("the time of a step needs a time zone")
+        try:
+            value.astimezone(UTC)
+        except OverflowError:
+            raise ValueError("the time of a step lies outside the calendar") from None
         return value
 
 

@@ -159,10 +159,11 @@ def _untimed(request: ChatRequest) -> ChatRequest:
 
 def _read(path: Path) -> list[Exchange]:
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise BadInput(f"There is no cassette {path.name}; record it first.") from None
     found = []
+    lines = text.removesuffix("\n").split("\n") if text else []
     for number, line in enumerate(lines, start=1):
         try:
             exchange = Exchange.model_validate_json(line)

@@ -61,14 +61,28 @@ def export(
     text = written(steps_of(run, journal), form, masking())
     if not out.name:
         raise BadInput("--out names no file; give the path of the file to write.")
-    part = out.with_name(f".{os.getpid()}.part")
     try:
-        part.write_text(text, encoding="utf-8", newline="\n")
-        part.replace(out)
+        _write(text, out)
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise BadInput(f"{plain(str(out), 120)} cannot be written: {error.strerror}.") from None
     print(f"Wrote {out}")
+
+
+def _write(text: str, out: Path) -> None:
+    """Write a file, whole or not at all. A link is followed; a pipe or device is written to, never
+    replaced."""
+    if out.exists() and not out.is_file() and not out.is_dir():
+        with out.open("w", encoding="utf-8", newline="\n") as opened:
+            opened.write(text)
+        return
+    target = out.resolve()
+    part = target.with_name(f".{os.getpid()}.part")
+    try:
+        part.write_text(text, encoding="utf-8", newline="\n")
+        part.replace(target)
+    except OSError:
+        part.unlink(missing_ok=True)
+        raise
 
 
 def import_run(

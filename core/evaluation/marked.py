@@ -27,7 +27,8 @@ def question_file(journal: Journal) -> QuestionFile:
 
     A run marked right gives its own answer, unless another was typed; where it ended without one,
     the question expects that end. One marked wrong needs a typed answer. One marked unanswerable
-    expects an abstention. Runs of one question over one corpus are one question with all answers.
+    expects an abstention. Runs of one question, however spaced, over one corpus are one question
+    with all answers.
     """
     answers: dict[tuple[str, str], dict[str, None]] = {}
     ends: dict[tuple[str, str], set[str]] = {}
@@ -35,7 +36,7 @@ def question_file(journal: Journal) -> QuestionFile:
     without = 0
     for label in ("right", "wrong", "unanswerable"):
         for record in journal.runs(RunFilter(label=label), limit=None):
-            key = (record.question, record.corpus.id)
+            key = (" ".join(record.question.split()), record.corpus.id)
             end, answer = _expected(record)
             if end is None and answer is None:
                 without += 1

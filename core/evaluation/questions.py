@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from core.errors import BadInput, Terminal
 from core.narration import plain
 from core.types import Frozen, Passage, digest
@@ -106,7 +108,7 @@ def load_questions(path: Path) -> QuestionSet:
         try:
             questions.append(_question(item, number, pool))
         except (KeyError, TypeError, ValueError, IndexError) as error:
-            why = f"there is no {error}" if isinstance(error, KeyError) else plain(str(error), 200)
+            why = _why(error)
             raise BadInput(
                 f"Item {number} of {path.name} is none of the known question formats ({why})."
             ) from None
@@ -115,6 +117,16 @@ def load_questions(path: Path) -> QuestionSet:
         twice = next(i for i in ids if ids.count(i) > 1)
         raise BadInput(f"The question file {path.name} has the id {twice!r} twice.")
     return QuestionSet(questions=tuple(questions), passages=tuple(pool.values()))
+
+
+def _why(error: Exception) -> str:
+    """What is wrong with an item, in one line."""
+    if isinstance(error, KeyError):
+        return f"there is no {error}"
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        return plain(f"{'.'.join(map(str, first['loc']))}: {first['msg']}", 200)
+    return plain(str(error), 200)
 
 
 def _items(text: str, name: str) -> list[dict[str, Any]]:
@@ -127,7 +139,7 @@ def _items(text: str, name: str) -> list[dict[str, Any]]:
             raise BadInput(f"The question file {name} is not valid JSON: {error}.") from None
     else:
         items = []
-        for number, line in enumerate(text.splitlines(), 1):
+        for number, line in enumerate(text.split("\n"), 1):
             if not line.strip():
                 continue
             try:
@@ -152,7 +164,7 @@ def _question(item: dict[str, Any], number: int, pool: dict[str, Passage]) -> Qu
     return Question(
         id=str(item["id"]),
         question=str(item["question"]),
-        answers=tuple(str(a) for a in item.get("answers", ())),
+        answers=_answers(item.get("answers", ())),
         gold_quotes=tuple(GoldQuote.model_validate(g) for g in item.get("gold", ())),
         type=str(item.get("type", "")),
         hops=item.get("hops"),
@@ -161,6 +173,13 @@ def _question(item: dict[str, Any], number: int, pool: dict[str, Passage]) -> Qu
         corpus=item.get("corpus"),
         settings=item.get("settings", {}),
     )
+
+
+def _answers(told: Any) -> tuple[str, ...]:
+    """A list of answers; a text alone is none, or each of its letters would be one."""
+    if not isinstance(told, (list, tuple)):
+        raise ValueError("answers are a list")
+    return tuple(str(a) for a in told)
 
 
 def _hotpotqa(item: dict[str, Any], pool: dict[str, Passage]) -> Question:
@@ -190,7 +209,7 @@ def _musique(item: dict[str, Any], pool: dict[str, Passage]) -> Question:
     return Question(
         id=str(item["id"]),
         question=item["question"],
-        answers=_unique([item["answer"], *item.get("answer_aliases", ())]),
+        answers=_unique([item["answer"], *_answers(item.get("answer_aliases", ()))]),
         gold=frozenset(gold),
         type=str(item["id"]).split("__")[0],
         hops=hops,
@@ -206,7 +225,7 @@ def _nq(item: dict[str, Any], number: int, pool: dict[str, Passage]) -> Question
     return Question(
         id=str(item.get("id") or f"nq-{digest(item['question'])}-{number}"),
         question=item["question"],
-        answers=_unique(item["answers"]),
+        answers=_unique(_answers(item["answers"])),
         gold=frozenset(gold),
         type="single",
         hops=1,

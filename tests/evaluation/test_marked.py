@@ -177,3 +177,39 @@ def test_the_command_line_asks_over_the_named_corpus_and_says_what_it_left_out(
     assert over == ["world", "world"]
     assert evaluate(("world", "other", "world")) == 2
     assert "world, other" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("end", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\n", "\r"])
+def test_an_answer_with_any_line_separator_is_read_back_as_it_was(
+    journal: Journal, tmp_path: Path, end: str
+) -> None:
+    keep(journal, "a")
+    journal.label("a", "wrong", f"Jennifer{end}Connelly")
+    (one,) = read(journal, tmp_path)
+    assert one.answers == (f"Jennifer{end}Connelly",)
+
+
+def test_a_question_spaced_otherwise_is_the_same_question(journal: Journal) -> None:
+    keep(journal, "a")
+    keep(journal, "b", question=QUESTION.replace(" ", "  "))
+    journal.label("a", "right")
+    journal.label("b", "unanswerable")
+    made = question_file(journal)
+    assert (made.questions, made.against) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "says"),
+    [("answers", "bcd", "answers are a list"), ("corpus", 7, "corpus"), ("hops", "x", "hops")],
+)
+def test_a_field_of_the_wrong_kind_is_refused_in_one_line(
+    tmp_path: Path, field: str, value: object, says: str
+) -> None:
+    path = tmp_path / "questions.jsonl"
+    item = {"id": "a", "question": "Who?", "answers": [], field: value}
+    path.write_text(json.dumps(item), encoding="utf-8")
+    with pytest.raises(BadInput) as refused:
+        load_questions(path)
+    assert says in refused.value.message
+    assert "http" not in refused.value.message
+    assert "\n" not in refused.value.message

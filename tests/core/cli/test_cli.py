@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 import signal
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -238,6 +239,26 @@ def test_a_run_that_cannot_be_read_is_exit_2(
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert says in err
     assert not (tmp_path / "o").exists()
+
+
+def test_export_follows_a_link_and_never_replaces_what_is_no_file(ask: Any, tmp_path: Path) -> None:
+    _, out, _ = ask(*asking("--jsonl"))
+    run = tmp_path / "run.jsonl"
+    run.write_text(out, encoding="utf-8")
+    target, link, pipe = (tmp_path / n for n in ("target.jsonl", "link", "pipe"))
+    target.write_text("old", encoding="utf-8")
+    link.symlink_to(target)
+    assert ask("export", str(run), "--out", str(link))[0] == 0
+    assert link.is_symlink()
+    assert target.read_text(encoding="utf-8") == out
+    os.mkfifo(pipe)
+    heard: list[str] = []
+    reader = threading.Thread(target=lambda: heard.append(pipe.read_text(encoding="utf-8")))
+    reader.start()
+    assert ask("export", str(run), "--out", str(pipe))[0] == 0
+    reader.join()
+    assert pipe.is_fifo()
+    assert heard == [out]
 
 
 def test_export_and_import_carry_a_run_over(ask: Any, tmp_path: Path) -> None:
