@@ -17,17 +17,25 @@ from core.narration import plain
 from core.settings import SystemSettings
 
 REUSED = Sign(GREY, "history", "reused memory")
+HIDDEN = Sign(GREY, "visibility_off", "The end is hidden")
 LONG = 90
 """Characters from which an answer is set as two lines of text rather than as a headline."""
 
 
 def draw(
-    journal: Journal, record: RunRecord, steps: Sequence[Step], settings: SystemSettings
+    journal: Journal,
+    record: RunRecord,
+    steps: Sequence[Step],
+    settings: SystemSettings,
+    *,
+    secret: bool = False,
 ) -> None:
-    """Question, outcome and byline on the left, the buttons on the right."""
+    """Question, outcome and byline on the left, the buttons on the right; with ``secret`` nothing
+    that tells how the run ended."""
     left, right = st.columns([1.6, 1], gap="medium")
     with left:
-        st.html(_words(record, steps, lineage.changed(journal, record, trace.start(steps))))
+        changed = lineage.changed(journal, record, trace.start(steps))
+        st.html(_words(record, steps, changed, secret=secret))
     with (
         right,
         st.container(
@@ -77,9 +85,12 @@ def draw(
                 args=(journal.workspace, record, settings),
                 help="A new run of this question with the settings now.",
             )
-            _mark(journal, record)
+            if not secret:
+                _mark(journal, record)
         with st.popover("Export", icon=":material/download:", width="content"):
             run_export.draw(journal, record.run_id, "run_export")
+    if secret:
+        return
     with right:
         lineage.draw(journal, record, trace.start(steps))
 
@@ -99,9 +110,33 @@ def _mark(journal: Journal, record: RunRecord) -> None:
             judging.draw("The answer is", journal, record)
 
 
-def _words(record: RunRecord, steps: Sequence[Step], changed: str) -> str:
+def _words(record: RunRecord, steps: Sequence[Step], changed: str, *, secret: bool) -> str:
     last = steps[-1]
-    end = last.event if isinstance(last.event, RunFinished) else None
+    outcome = chip(HIDDEN, strong=True) if secret else _outcome(record, steps)
+    name = f"<b>{isolated(record.name)}</b>" if record.name else ""
+    origin = "" if record.origin in ("live", "fork") else esc(record.origin)
+    byline = [
+        name,
+        esc(registry.system(record.system).title),
+        isolated(record.corpus.id),
+        esc(record.model or record.reasoner),
+        origin,
+        changed,
+        f"{record.started:%Y-%m-%d %H:%M} UTC",
+        f"{last.elapsed_ms / 1000:.1f} s",
+        mono(record.run_id),
+    ]
+    return (
+        f'<div class="ri-question" dir="auto">{isolated(record.question)}</div>'
+        f'<div class="ri-outcome">{outcome}</div>'
+        f'<div class="ri-byline ri-tabular">{"".join(f"<span>{b}</span>" for b in byline if b)}'
+        "</div>"
+    )
+
+
+def _outcome(record: RunRecord, steps: Sequence[Step]) -> str:
+    """How the run ended, its answer, what is to be said of both."""
+    end = steps[-1].event if isinstance(steps[-1].event, RunFinished) else None
     why = endings.guess_of(steps)
     parts = [ended.of(record, why, strong=True)]
     if end and end.answer:
@@ -120,25 +155,7 @@ def _words(record: RunRecord, steps: Sequence[Step], changed: str) -> str:
         sign = judging.JUDGED[record.label]
         parts.append(chip(sign, f"marked: {sign.word.lower()}"))
     parts.append(_reused(steps))
-    name = f"<b>{isolated(record.name)}</b>" if record.name else ""
-    origin = "" if record.origin in ("live", "fork") else esc(record.origin)
-    byline = [
-        name,
-        esc(registry.system(record.system).title),
-        isolated(record.corpus.id),
-        esc(record.model or record.reasoner),
-        origin,
-        changed,
-        f"{record.started:%Y-%m-%d %H:%M} UTC",
-        f"{last.elapsed_ms / 1000:.1f} s",
-        mono(record.run_id),
-    ]
-    return (
-        f'<div class="ri-question" dir="auto">{isolated(record.question)}</div>'
-        f'<div class="ri-outcome">{"".join(parts)}</div>'
-        f'<div class="ri-byline ri-tabular">{"".join(f"<span>{b}</span>" for b in byline if b)}'
-        "</div>"
-    )
+    return "".join(parts)
 
 
 def _reused(steps: Sequence[Step]) -> str:

@@ -23,6 +23,7 @@ from components import (
     stages,
     step_detail,
     story,
+    suspense,
     system_views,
     timeline,
 )
@@ -56,6 +57,8 @@ class Shown:
     """All that the panels of a run need: read once a rerun."""
 
     steps: Sequence[Step]
+    """The whole run; while its end is hidden, no more than ``upto``."""
+    kinds: frozenset[type]
     upto: Sequence[Step]
     cursor: int
     system: System
@@ -64,6 +67,8 @@ class Shown:
     settings: SystemSettings
     ghost: Ghosts
     titles: dict[str, str]
+    secret: bool = False
+    """Whether the end is hidden."""
 
 
 def draw(journal: Journal, run_id: str) -> None:
@@ -111,9 +116,12 @@ def _body(journal: Journal, run_id: str, live: bool) -> None:
     last = steps[-1].seq
     at = cursor.place(run_id, last)
     settings = settings_panel.current(system)
+    secret = suspense.holds(at, last, live)
+    upto = steps[: at + 1]
     shown = Shown(
-        steps=steps,
-        upto=steps[: at + 1],
+        steps=upto if secret else steps,
+        kinds=frozenset(type(s.event) for s in steps),
+        upto=upto,
         cursor=at,
         system=system,
         started=started,
@@ -121,8 +129,9 @@ def _body(journal: Journal, run_id: str, live: bool) -> None:
         settings=settings,
         ghost=ghosts.NONE if live else ghosts.redecide(journal, run_id, steps, recorded, settings),
         titles=trace.titles(steps),
+        secret=secret,
     )
-    run_head.draw(journal, record, steps, settings)
+    run_head.draw(journal, record, steps, settings, secret=secret)
     hidden = session.hidden()
     if not {"meters", "stages"} <= hidden:
         _strip(shown, hidden)
@@ -139,7 +148,7 @@ def _body(journal: Journal, run_id: str, live: bool) -> None:
         columns = dict(zip(widths, st.columns(list(widths.values()), gap="medium"), strict=True))
     if "timeline" in columns:
         with columns["timeline"], st.container(key="ri_timeline"):
-            _timeline(shown, stops)
+            _timeline(shown, [s for s in stops if not secret or s.seq <= at])
     if "rail" in columns:
         with columns["rail"]:
             _rail(shown, hidden)
@@ -147,7 +156,7 @@ def _body(journal: Journal, run_id: str, live: bool) -> None:
         _picture(shown)
     if not live:  # last: the player goes on once all of a step is on the page
         with place:
-            player.draw(numbers, at, on_pick=lambda: cursor.picked(session.PLAYER))
+            player.draw(numbers, at, on_pick=lambda: suspense.played(numbers[0], at))
 
 
 def _gone_on(journal: Journal, record: RunRecord, live: bool) -> bool:
@@ -183,6 +192,9 @@ def _divergence(journal: Journal, record: RunRecord, shown: Shown) -> None:
     height: a slider that is being moved keeps its focus and stays under the pointer."""
     ghost = shown.ghost
     with st.container(key="ri_turn"):
+        if shown.secret:
+            suspense.draw()
+            return
         if ghost.report is None:
             _rest(shown, live=record.status == "running")
             return
@@ -236,6 +248,7 @@ def _rest(shown: Shown, *, live: bool) -> None:
 
 def _watch_it() -> None:
     cursor.move(0)
+    session.hide_end(True)
     player.begin()
 
 
@@ -283,13 +296,12 @@ VIEWS = {
 
 
 def _views(shown: Shown) -> list[str]:
-    kinds = {type(s.event) for s in shown.steps}
     needs = {"belief": BeliefUpdated, "gates": Decided, "prompts": ModelCalled}
     own = system_views.of(shown.system)
     return [
         v
         for v in VIEWS
-        if (v in own if v in system_views.VIEWS else v not in needs or needs[v] in kinds)
+        if (v in own if v in system_views.VIEWS else v not in needs or needs[v] in shown.kinds)
     ]
 
 

@@ -208,6 +208,16 @@ def settings_from_url(kind: type[SystemSettings]) -> dict[str, JsonValue] | None
     return values
 
 
+END = "end"
+"""Among what the URL hides: how the run ends, until its last step is selected."""
+
+
 def hidden() -> frozenset[str]:
-    """The panels that the URL hides: ``?hide=settings&hide=prompts``."""
+    """What the URL hides: panels, as in ``?hide=settings&hide=prompts``, or the end."""
     return frozenset(st.query_params.get_all(P_HIDE))
+
+
+def hide_end(hide: bool) -> None:
+    """Have the URL hide the end of the run, or show it again."""
+    others = [name for name in st.query_params.get_all(P_HIDE) if name != END]
+    show(**{P_HIDE: [*others, END] if hide else others})

@@ -135,7 +135,9 @@ def test_a_run_is_watched_from_its_start_to_its_end_and_then_nothing_goes_on(
     tab.evaluate(_VISITED)
     tab.get_by_role("button", name="Watch it from the start").click()
     expect(_player(tab, "Pause")).to_be_visible()
+    expect(tab.locator(".ri-outcome").first).to_contain_text("The end is hidden")
     at_step(tab, 30)
+    expect(tab.locator(".ri-outcome").first).to_contain_text("Jennifer Connelly")
     expect(_player(tab, "Play")).to_be_visible()
     visited = tab.evaluate("[...window.visited]")
     assert visited == ([30] if visited[0] == 30 else []) + numbers(tab)
@@ -147,6 +149,26 @@ def test_a_run_is_watched_from_its_start_to_its_end_and_then_nothing_goes_on(
     _player(tab, "Play").click()
     expect(tab.locator(".ri-step b")).not_to_have_text(re.compile("^Step 30"))
     assert sent
+
+
+def test_a_run_played_from_its_start_hides_its_end_until_the_last_step_or_reveal(
+    tab: Page, site: Site
+) -> None:
+    open_run(tab, site, seed(site), step=0)
+    at_step(tab, 0)
+    outcome, last = tab.locator(".ri-outcome").first, rows(tab).filter(has_text="Finished")
+    expect(outcome).to_contain_text("Jennifer Connelly")
+    expect(last).to_have_count(1)
+    _player(tab, "Play").click()
+    expect(outcome).to_have_text(re.compile("The end is hidden$"))
+    expect(last).to_have_count(0)
+    _player(tab, "Pause").click()
+    tab.reload()
+    expect(outcome).to_have_text(re.compile("The end is hidden$"))
+    tab.get_by_role("button", name="Reveal").click()
+    expect(outcome).to_contain_text("Jennifer Connelly")
+    expect(last).to_have_count(1)
+    expect(tab.get_by_role("button", name="Reveal")).to_have_count(0)
 
 
 def test_playing_goes_through_the_steps_of_the_timeline_and_stops_where_it_is_paused(
