@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from components.markup import chip, icon, table
-from components.palette import BLUE, FIRED, GREY, NOT_FIRED, VERMILLION
+from components.palette import BLUE, DECIDED, FIRED, GREY, NOT_FIRED, VERMILLION
 from components.safe import esc
-from core import registry, wording
+from core import deciding, registry, wording
 from core.events import Decided, Step
 from core.measures import Measure, measure
 from core.replay import Redecision
@@ -66,6 +66,7 @@ def ledger(step: Step, ghost: Redecision | None = None) -> str:
     event = step.event
     assert isinstance(event, Decided)
     others = _by_name(ghost.gates) if ghost else {}
+    chose = deciding.deciding(event)
     rows = []
     for place, g in enumerate(event.gates, 1):
         now = _ghost(event.decider, g, others, ghost)
@@ -76,7 +77,7 @@ def ledger(step: Step, ghost: Redecision | None = None) -> str:
             _num(wording.value_of(g, what)),
             _num(wording.condition(g, what)),
             _num(wording.margin(g, what)),
-            chip(FIRED if g.fired else NOT_FIRED),
+            fired(g, chose),
         ]
         rows.append([*cells, now] if now else cells)
     if ghost:
@@ -84,7 +85,19 @@ def ledger(step: Step, ghost: Redecision | None = None) -> str:
         rows += [_only_ghost(event.decider, g) for g in ghost.gates if g.name not in known]
     heads = ["Gate", "Value", "Fires at", "Margin", "Fired"]
     caption = f"Gates of step {step.seq}, outcome {chosen(event.outcome)}"
-    return table(caption, heads, rows, numeric=(1, 2, 3))
+    return table(caption, heads, rows, numeric=(1, 2, 3)) + settled(event)
+
+
+def fired(gate: Gate, chose: Sequence[str]) -> str:
+    """Whether a gate fired, and whether it is among those that ``chose`` the outcome."""
+    sign = chip(FIRED if gate.fired else NOT_FIRED)
+    return f"{sign} {chip(DECIDED)}" if gate.name in chose else sign
+
+
+def settled(event: Decided) -> str:
+    """Which of the gates decided, below them."""
+    said = deciding.told(event)
+    return f'<p class="ri-settled">{esc(said)}</p>' if event.gates else ""
 
 
 def _by_name(gates: Sequence[Gate]) -> Mapping[str, Gate]:

@@ -100,7 +100,8 @@ TIPS = {
     "negative: how far it is from firing.",
     "Value": "What was compared, as it was recorded; point at the gate's name for what it is.",
     "Fires at": "The values at which the gate fires: its threshold and the side of it.",
-    "Fired": "Whether the value was on the firing side when the decision was taken.",
+    "Fired": "Whether the value was on the firing side when the decision was taken; “decided”: "
+    "this gate chose the outcome.",
     "Measured now": "What the measured values say by themselves, put together into this "
     "dimension; the belief moves from before part of the way to it.",
     "Came": "The step that took it into the evidence, and why.",

@@ -9,13 +9,11 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from components import ended
-from components.gates import explained, words
+from components.gates import explained, fired, settled, words
 from components.markup import chip, facts, figure, mono, number, table, tipped
 from components.palette import (
     DIMENSIONS,
-    FIRED,
     MOVES,
-    NOT_FIRED,
     PASSED,
     PENDING,
     REFUSED,
@@ -24,7 +22,7 @@ from components.palette import (
     believed,
 )
 from components.safe import esc, isolated, plural, visible
-from core import registry, wording
+from core import deciding, registry, wording
 from core.events import (
     BeliefUpdated,
     Called,
@@ -57,8 +55,6 @@ from core.measures import INPUTS, measure
 from core.narration import TROUBLE
 
 LONGEST = 60_000
-
-
 Fact = tuple[str, str] | tuple[str, str, str]
 KINDS = {
     "RunStarted": "Start",
@@ -168,10 +164,11 @@ def _ended(event: RunFinished, guess: str) -> list[Fact]:
 
 
 def _decided(event: Decided) -> str:
+    chose = deciding.deciding(event)
     gates = "".join(
         f"<li><span>{explained(event.decider, g)}<br>"
         f'<span class="ri-num ri-dim">{wording.compared(g, measure(event.decider, g.name))}</span>'
-        f"</span>{chip(FIRED if g.fired else NOT_FIRED)}</li>"
+        f'</span><span class="ri-came">{fired(g, chose)}</span></li>'
         for g in event.gates
     )
     inputs: list[Fact] = []
@@ -183,7 +180,7 @@ def _decided(event: Decided) -> str:
     return (
         f"<p>Decided to <b>{esc(wording.decided(event.decider, event.outcome))}</b>: "
         f"{esc(wording.reason(event.decider, event.reason))}</p>"
-        f'<ol class="ri-gates">{gates}</ol>{asked}'
+        f'<ol class="ri-gates">{gates}</ol>{settled(event)}{asked}'
     )
 
 

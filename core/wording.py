@@ -141,8 +141,21 @@ def reason(decider: str, text: str) -> str:
     """A recorded reason, to stand after what was decided."""
     if decider == "staterag.admit":  # the reader may not be asked after all
         text = text.replace(" go to the reader.", ".")
+    if decider == "staterag.action":
+        before, _, gate = text.partition(" and no cycle is left (")
+        if gate:
+            return f"{before}, and there is no other cycle: {NO_CYCLE.get(gate, gate)}."
     return REASONS.get(text, text)
 
+
+NO_CYCLE: Mapping[str, str] = {
+    "stopped).": "one was begun and broke a budget",
+    "cycles left).": "the limit on cycles is reached",
+    "rounds left).": "the limit on searches is reached",
+    "actions left).": "too few actions are left",
+    "tokens left).": "too few tokens are left",
+}
+"""Why StateRAG begins no other cycle, by the end of its recorded reason."""
 
 SIGNS = {">=": "≥", "<=": "≤", "==": "=", ">": ">", "<": "<"}
 
