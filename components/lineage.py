@@ -6,12 +6,12 @@ from collections.abc import Iterable
 
 import streamlit as st
 
-from components import ended, launch
+from components import ended, launch, memory_panel
 from components.run_store import store
 from components.safe import esc, isolated, plural, shorten
 from core import contracts, registry
 from core.errors import BadInput
-from core.events import RunStarted
+from core.events import MemoryOp, RunStarted
 from core.journal import Journal, RunFilter, RunRecord
 
 Change = tuple[str, str, str]
@@ -76,7 +76,7 @@ def changed(journal: Journal, record: RunRecord, started: RunStarted) -> str:
     if record.parent is None:
         return ""
     try:
-        return told(changes(store().start(journal, record.parent.run_id), started))
+        return _told(journal, record, store().start(journal, record.parent.run_id), started)
     except BadInput:
         return ""
 
@@ -104,7 +104,7 @@ def _children(journal: Journal, record: RunRecord, started: RunStarted, count: i
             )
             st.html(
                 f'<div class="ri-outcome">{ended.of(child)}{answer}</div>'
-                f"{told(changes(started, store().start(journal, child.run_id)))}"
+                f"{_told(journal, child, started, store().start(journal, child.run_id))}"
             )
     if count > MOST:
         st.caption(f"The newest {MOST} of {count:,}.")
@@ -135,12 +135,27 @@ def _plain(value: object) -> str:
     return "none" if value is None else shorten(str(value), 60)
 
 
-def told(found: Iterable[Change]) -> str:
+def _told(journal: Journal, record: RunRecord, before: RunStarted, now: RunStarted) -> str:
+    """What was changed for a run, and what it took over from earlier questions."""
+    found = changes(before, now)
+    return told(found, reused=not found and _reused(journal, record.run_id))
+
+
+def _reused(journal: Journal, run_id: str) -> bool:
+    steps = store().steps(journal, run_id)
+    return bool(
+        memory_panel.reused([(s.seq, 0, s.event) for s in steps if isinstance(s.event, MemoryOp)])
+    )
+
+
+def told(found: Iterable[Change], *, reused: bool = False) -> str:
     """Changes as escaped HTML, such as ``Answer threshold 0.5 → 0.9``; the first few, the rest
-    counted."""
+    counted. ``reused``: the run followed what earlier ones left in shared memory, by which it may
+    come out otherwise though no setting was changed."""
     words = [f"{title} {then} → {here}" for title, then, here in found]
     if not words:
-        return '<span class="ri-dim">nothing changed</span>'
+        what = "no setting changed, memory reused" if reused else "nothing changed"
+        return f'<span class="ri-dim">{what}</span>'
     more = f" and {len(words) - SHOWN} more" if len(words) > SHOWN else ""
     tip = f' tabindex="0" title="{esc("; ".join(words))}"' if more else ""
     return f'<span class="ri-changes"{tip}>{esc(", ".join(words[:SHOWN]) + more)}</span>'

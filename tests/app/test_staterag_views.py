@@ -15,6 +15,7 @@ from core import trace
 from core.events import (
     Decided,
     MemoryOp,
+    ParentStep,
     PathExplored,
     Proposed,
     RunFinished,
@@ -270,6 +271,16 @@ def test_a_second_question_says_what_it_reused(page: Open, bench: FakeBench) -> 
     assert "<span>reused memory</span>" in head
     assert f"step {at}: reused from “Who plays Jarvis?”" in head
     assert "set Memory to isolated in Settings" in head
+    parent = keep(bench, STEPS)
+    for name, made, said in (
+        ("again", steps, "no setting changed, memory reused"),
+        ("like", STEPS, "nothing changed"),
+    ):
+        started = made[0].event.model_copy(update={"parent": ParentStep(run_id=parent, seq=0)})
+        first = made[0].model_copy(update={"event": started})
+        child = [s.model_copy(update={"run_id": name}) for s in (first, *made[1:])]
+        shown = html(page(RUN, run=keep(bench, child)))
+        assert f'<span class="ri-dim">{said}</span>' in shown
     assert "reused memory" not in html(page(RUN, run=keep(bench, STEPS)))
 
 
