@@ -14,7 +14,7 @@ from components.markup import chip, icon, table
 from components.notices import empty, notice
 from components.palette import BLUE, GREY, OLIVE, SKY, VERMILLION, Sign
 from components.safe import esc, isolated, plural
-from core import contracts
+from core import contracts, wording
 from core.decisions import Undetermined
 from core.events import Composed, Decided, Route, Step, Trimmed
 from core.settings import SystemSettings
@@ -35,10 +35,10 @@ MEANING = {
     "backfill": "From the question's own top passages.",
 }
 REASONS = {
-    "extra_cap": "over the number of extra passages",
-    "reader_window": "over the reader window",
-    "context_window": "over the context window",
-    "token_budget": "over the token budget",
+    "extra_cap": "over the cap on extra passages",
+    "reader_window": "trimmed for the reader window",
+    "context_window": "trimmed for the context window",
+    "token_budget": "trimmed for the token budget",
 }
 ROWS = 200
 OVERHEAD = "instructions, question, reply"
@@ -177,15 +177,16 @@ def bar(now: Packed, titles: Mapping[str, str], label: str) -> str:
 
 
 def _room(now: Packed) -> str:
-    """How full the call is, and how much was cut."""
+    """How full the call is, and how much it went without."""
     parts = [f"<b>{plural(len(now.passages), 'passage')}</b>"]
     if now.tokens:
         of = f" of {now.limit:,} ({now.total / now.limit:.0%})" if now.limit else ""
         parts.append(f"{now.total:,}{of} tokens")
+    cap = sum(t.reason == "extra_cap" for t in now.trimmed)
     parts.append(
-        f"{icon('content_cut', VERMILLION, 1)} {len(now.trimmed)} cut"
+        f"{icon('content_cut', VERMILLION, 1)} {wording.left_out(cap, len(now.trimmed) - cap)}"
         if now.trimmed
-        else "none cut"
+        else "none left out"
     )
     return f'<p class="ri-tabular">{" · ".join(parts)}</p>'
 
@@ -202,8 +203,8 @@ def _cut(now: Packed, titles: Mapping[str, str]) -> str:
         ]
         for t in now.trimmed
     ]
-    heads = ["Cut", "Route", "Tokens", "Why"]
-    return table("Passages that were cut", heads, rows[:ROWS], (2,)) + _more(len(rows))
+    heads = ["Left out", "Route", "Tokens", "Why"]
+    return table("Passages that were left out", heads, rows[:ROWS], (2,)) + _more(len(rows))
 
 
 def _held(now: Packed, titles: Mapping[str, str], cited: frozenset[str]) -> str:

@@ -287,11 +287,11 @@ def _simple(event: Event, titles: Mapping[str, str], guess: str = "") -> list[Fa
         ]
     if isinstance(event, Composed):
         routes = Counter(words(p.route) for p in event.passages)
-        cut = Counter(words(p.reason) for p in event.trimmed)
+        cap = sum(p.reason == "extra_cap" for p in event.trimmed)
         shown = ", ".join(f"{n} {route}" for route, n in routes.items())
         return [
             ("shown", f"{plural(len(event.passages), 'passage')}: {esc(shown)}"),
-            ("cut", esc(", ".join(f"{n} by {why}" for why, n in cut.items())) or "none"),
+            ("left out", esc(wording.left_out(cap, len(event.trimmed) - cap))),
             ("answer type", isolated(event.hint or "–"), "The hint that goes with the call."),
         ]
     if isinstance(event, PassagesShown):

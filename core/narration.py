@@ -229,8 +229,9 @@ def _hop(x: e.HopResolved, _: Titles) -> str:
 
 
 def _composed(x: e.Composed, _: Titles) -> str:
-    trimmed = f", {len(x.trimmed)} cut" if x.trimmed else ""
-    return f"The final call shows {counted(len(x.passages), 'passage')}{trimmed}."
+    cap = sum(t.reason == "extra_cap" for t in x.trimmed)
+    without = wording.left_out(cap, len(x.trimmed) - cap)
+    return f"The final call shows {counted(len(x.passages), 'passage')}; {without}."
 
 
 def _grounded(x: e.Grounded, titles: Titles) -> str:

@@ -6,6 +6,7 @@ its words from here.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from core.measures import Measure
@@ -145,7 +146,23 @@ def reason(decider: str, text: str) -> str:
         before, _, gate = text.partition(" and no cycle is left (")
         if gate:
             return f"{before}, and there is no other cycle: {NO_CYCLE.get(gate, gate)}."
+    if decider == "ragx.pack":  # left out by the cap on extra passages they are not counted here
+        text = _TRIMMED.sub(_trimmed, text)
     return REASONS.get(text, text)
+
+
+_TRIMMED = re.compile(r", (\d+) were cut to fit\.$")
+
+
+def _trimmed(found: re.Match[str]) -> str:
+    return f"; {left_out(0, int(found[1]))}."
+
+
+def left_out(cap: int, window: int) -> str:
+    """How many passages a packing went without: over the cap on extra passages, or trimmed for
+    the window of the call."""
+    parts = [f"{cap:,} left out by the cap on extra passages"] if cap else []
+    return ", ".join([*parts, f"{window or 'none'} trimmed for the window"])
 
 
 NO_CYCLE: Mapping[str, str] = {

@@ -18,8 +18,9 @@ from components import (
 )
 from components.answer import passages_of
 from components.markup import number
-from core import contracts, registry, trace
+from core import contracts, registry, trace, wording
 from core.events import Composed, Decided, ForageTurn, Grounded, HopResolved, Retrieved, Step
+from core.narration import narrate
 from core.replay import ParsedRun, replay
 from core.settings import override
 from tests.app.bench import FakeBench
@@ -191,8 +192,26 @@ def test_what_was_cut_is_named_with_its_reason(page: Open, bench: FakeBench) -> 
     assert composed.trimmed
     app = page(RUN, run=keep(bench, steps))
     shown = html(app.get_by_key(session.VIEW).set_value("packing").run())
-    assert "over the reader window" in shown
-    assert f"{len(composed.trimmed)} cut" in shown
+    assert "trimmed for the reader window" in shown
+    cap = sum(t.reason == "extra_cap" for t in composed.trimmed)
+    said = wording.left_out(cap, len(composed.trimmed) - cap)
+    assert said in shown
+    step = next(s for s in steps if isinstance(s.event, Composed))
+    packed_by = next(s for s in steps if isinstance(s.event, Decided) and "pack" in s.event.decider)
+    window = said.rpartition(", ")[2]
+    for line in (narrate(step), narrate(packed_by)):
+        assert window in line, "the steps and the view count the same"
+        assert "cut" not in line
+    assert said in narrate(step)
+
+
+@pytest.mark.parametrize(("cap", "window"), [(5, 0), (0, 3), (2, 1), (0, 0)])
+def test_left_out_by_the_cap_and_trimmed_for_the_window_are_counted_apart(
+    cap: int, window: int
+) -> None:
+    said = wording.left_out(cap, window)
+    assert (f"{cap} left out by the cap" in said) is bool(cap)
+    assert f"{window or 'none'} trimmed for the window" in said
 
 
 def test_other_settings_pack_again_over_the_record() -> None:
