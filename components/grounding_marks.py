@@ -9,10 +9,12 @@ import streamlit as st
 from components.answer import open_source
 from components.markup import chip, mono, passage
 from components.packing import OTHER, ROUTES
-from components.palette import PASSED, REFUSED
+from components.palette import PASSED, REFUSED, STANDS
 from components.safe import isolated, plural
+from core import endings
 from core.events import Composed, Grounded, RunFinished, Step
 from core.grounding import YES_NO
+from core.passage_names import passage_names
 from core.types import Citation, Passage
 
 
@@ -36,16 +38,19 @@ def draw(steps: Sequence[Step], known: Mapping[str, Passage]) -> None:
     last = steps[-1].event
     answer = last.answer if isinstance(last, RunFinished) else None
     shown = len(composed.passages) if composed else None
-    st.html(_verdict(grounded, answer, shown))
+    st.html(_verdict(grounded, answer, shown, guess=bool(endings.guess_of(steps))))
     routes = {p.id: p.route for p in composed.passages} if composed else {}
     spans: dict[str, list[Citation]] = {}
     for citation in grounded.citations:
         spans.setdefault(citation.passage_id, []).append(citation)
+    names = passage_names(known.values())
     for number, (key, found) in enumerate(spans.items(), 1):
-        _marked(number, key, found, known, routes)
+        _marked(number, names.get(key, key), found, known.get(key), routes.get(key))
 
 
-def _verdict(grounded: Grounded, answer: str | None, shown: int | None) -> str:
+def _verdict(
+    grounded: Grounded, answer: str | None, shown: int | None, *, guess: bool = False
+) -> str:
     of = "" if shown is None else f" of the {plural(shown, 'passage')} that were shown"
     if not grounded.grounded:
         return (
@@ -58,30 +63,26 @@ def _verdict(grounded: Grounded, answer: str | None, shown: int | None) -> str:
     else:
         how = "Marked is the sentence that holds the answer."
     cited_in = len({c.passage_id for c in grounded.citations})
-    return (
-        f"<p class=ri-verdict>{chip(PASSED, 'grounded', strong=True)} in {cited_in}{of}. "
-        f'<span class="ri-dim">{how}</span></p>'
-    )
+    sign = chip(STANDS, strong=True) if guess else chip(PASSED, "grounded", strong=True)
+    return f'<p class=ri-verdict>{sign} in {cited_in}{of}. <span class="ri-dim">{how}</span></p>'
 
 
 def _marked(
     number: int,
-    key: str,
+    name: str,
     found: Sequence[Citation],
-    known: Mapping[str, Passage],
-    routes: Mapping[str, str],
+    held: Passage | None,
+    route: str | None,
 ) -> None:
-    held = known.get(key)
-    route = routes.get(key)
     came = chip(ROUTES.get(route, OTHER), None if route in ROUTES else route) if route else ""
     with st.container(border=True, gap="xsmall"):
         if held is None:
             quotes = "".join(passage(c.quote) for c in found)
-            st.html(f'<div class="ri-why">{mono(key)}{came}</div>{quotes}')
+            st.html(f'<div class="ri-why">{mono(name)}{came}</div>{quotes}')
             return
         spans = [(c.start, c.end) for c in found]
         st.html(
-            f'<div class="ri-why"><span class="ri-title">{isolated(held.title)}</span>{came}'
+            f'<div class="ri-why"><span class="ri-title">{isolated(name)}</span>{came}'
             f'<span class="ri-dim">{isolated(held.document)}, lines {held.line_start} to '
             f"{held.line_end}</span></div>{passage(held.text, spans)}"
         )

@@ -28,6 +28,7 @@ from components.tam_graph import GLYPHS
 from components.tam_labels import Names
 from core import wording
 from core.events import Decided
+from core.passage_names import brief
 
 VERDICTS = {
     "accept": Sign(GREEN, "check_circle", "accepted"),
@@ -212,7 +213,7 @@ def path_line(cycle: CycleState, names: Names, limit: int = 200) -> str:
     kinds = dict(zip(nodes, cycle.types, strict=False))
     return " → ".join(
         f"{GLYPHS.get(kinds.get(n, ''), '')} "
-        f"{isolated(shorten(names.label(n, kinds.get(n, 'node')), limit))}"
+        f"{isolated(brief(names.label(n, kinds.get(n, 'node')), limit))}"
         for n in nodes
     )
 

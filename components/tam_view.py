@@ -18,6 +18,7 @@ from components.safe import esc, isolated, plural, shorten
 from components.tam_labels import Names
 from components.tam_layout import Drawing, Edge, Node, State
 from core.events import Transition
+from core.passage_names import brief
 from core.replay import Redecision
 
 HEIGHT = 300
@@ -234,8 +235,7 @@ def _summary(cycle: CycleState, names: Names) -> str:
     kinds = _nodes_of_path(cycle)[0]
     if cycle.proposed:
         steps = " → ".join(
-            f"{tam_graph.GLYPHS.get(kinds[n], '')} "
-            f"{isolated(shorten(names.label(n, kinds[n]), 48))}"
+            f"{tam_graph.GLYPHS.get(kinds[n], '')} {isolated(brief(names.label(n, kinds[n]), 48))}"
             for n in cycle.proposed
         )
         verdict = {"accept": chip(PASSED, "path committed"), "reject": chip(REFUSED)}.get(

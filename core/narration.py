@@ -12,6 +12,7 @@ from typing import Any
 
 from core import events as e
 from core import wording
+from core.passage_names import brief
 from core.registry import systems
 from core.types import Frozen, Usage
 
@@ -53,9 +54,13 @@ def _article(noun: str) -> str:
     return "an" if noun[:1].lower() in {*"aeiou"} else "a"
 
 
+def _name(name: str) -> str:
+    return brief(plain(name, 400), 40)
+
+
 def _named(ids: Sequence[str], titles: Titles) -> str:
     """Up to three passages by title, and how many more."""
-    names = [plain(titles.get(i, i), 40) for i in ids[:3]]
+    names = [_name(titles.get(i, i)) for i in ids[:3]]
     more = f" and {len(ids) - 3} more" if len(ids) > 3 else ""
     return ", ".join(names) + more
 
@@ -149,7 +154,7 @@ def _retrieved(x: e.Retrieved, titles: Titles) -> str:
     if not x.passages:
         return f"The {x.channel} search for {_quoted(x.query)} found nothing."
     first = x.passages[0]
-    best = plain(titles.get(first.id, first.title), 40)
+    best = _name(titles.get(first.id, first.title))
     found = counted(len(x.passages), "passage")
     return f"The {x.channel} search for {_quoted(x.query)} found {found}, {best} first."
 

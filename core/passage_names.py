@@ -1,4 +1,4 @@
-"""What a passage is called: its title, and where several share it, what tells them apart."""
+"""What a passage is called: its title, and what tells it from others of its document."""
 
 from __future__ import annotations
 
@@ -12,16 +12,20 @@ from core.types import Passage
 
 _HEADING = regex.compile(r"#{1,6}[ \t]+(\S[^\n]*?)[ \t]*#*(?:\n|$)")
 LONGEST_SECTION = 40
+LEAST_TITLE = 12
+_APART = regex.compile(r"( \([^()]{1,40}\))?( · [^·]{1,40}|, line \d+)$| \([^()]{1,40}\)$")
+"""How a name ends that tells passages of one title apart."""
 
 
 def passage_names(passages: Iterable[Passage]) -> dict[str, str]:
     """A name for each of these passages, by id; no two of different place are alike.
 
-    A title that only one of them has is enough. Among several documents of one title the document
-    is named too; among several passages of one document the section that the passage opens, or
-    else the line on which it begins.
+    The passage that begins a document, or a heading that is its title, is called by the title;
+    any other by the section that it opens, or else by the line on which it begins. So a passage
+    has one name whatever else is at hand. Only among several documents of one title the document
+    is named too, and among several sections of one heading the line.
 
-    >>> one = Passage(id="1", document="a.md", title="Ada", text="## Youth\\nBorn in Rome.")
+    >>> one = Passage(id="1", document="a.md", title="Ada", text="## Youth\\nBorn.", line_start=4)
     >>> two = Passage(id="2", document="a.md", title="Ada", text="Ada is a ship.", line_start=9)
     >>> passage_names([one, two])
     {'1': 'Ada · Youth', '2': 'Ada, line 9'}
@@ -33,17 +37,34 @@ def passage_names(passages: Iterable[Passage]) -> dict[str, str]:
     names = {}
     for title, group in by_title.items():
         files = _files(sorted({p.document for p in group}))
-        for document, file in files.items():
-            of_document = [p for p in group if p.document == document]
-            sections = Counter(section(p) for p in of_document)
-            for passage in of_document:
-                name = title if len(files) == 1 else f"{title} ({file})"
-                if len(of_document) > 1:
-                    opened = section(passage)
-                    own = opened and sections[opened] == 1
-                    name += f" · {opened}" if own else f", line {passage.line_start}"
-                names[passage.id] = name
+        ends = Counter((p.document, _end(p)) for p in group)
+        for p in group:
+            name = title if len(files) == 1 else f"{title} ({files[p.document]})"
+            end = _end(p)
+            names[p.id] = name + (end if ends[p.document, end] == 1 else f", line {p.line_start}")
     return {i: names[i] for i in every}
+
+
+def brief(name: str, limit: int) -> str:
+    """A name on about ``limit`` characters: its title is cut, never what tells it apart.
+
+    >>> brief("Information Retrieval, a course · Ranking", 30)
+    'Information Retriev… · Ranking'
+    """
+    if len(name) <= limit:
+        return name
+    found = _APART.search(name)
+    end = found[0] if found else ""
+    room = max(LEAST_TITLE, limit - len(end) - 1)
+    return f"{name[: min(room, len(name) - len(end))].rstrip()}…{end}"
+
+
+def _end(passage: Passage) -> str:
+    """What follows the title in a passage's name; nothing where the title is enough."""
+    opened = section(passage)
+    if passage.line_start <= 1 or opened == passage.title:
+        return ""
+    return f" · {opened}" if opened else f", line {passage.line_start}"
 
 
 def section(passage: Passage) -> str:

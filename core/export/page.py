@@ -165,8 +165,8 @@ def _citations(run: _Run) -> str:
     rows = []
     for cited in run.end.citations:
         number = run.numbered.get(cited.passage_id)
-        passage = run.passages.get(cited.passage_id)
-        title = isolated(passage.title) if passage else f"<code>{esc(cited.passage_id)}</code>"
+        name = run.titles.get(cited.passage_id)
+        title = isolated(name) if name else f"<code>{esc(cited.passage_id)}</code>"
         link = f'<a href="#p{number}">{title}</a>' if number else title
         rows.append(f"<li>{link}: <q>{isolated(cited.quote)}</q></li>")
     return f"<ol class=cited>{''.join(rows)}</ol>" if rows else ""
@@ -180,14 +180,14 @@ def _evidence(run: _Run) -> str:
         how = came.get(id_, "cited, and not among the evidence at the end")
         cards.append(
             f'<article id="p{number}"><h3><span class=num>{number}</span> '
-            f"{isolated(passage.title)}</h3>"
+            f"{isolated(run.titles[id_])}</h3>"
             f"<p class=dim>{isolated(passage.document)}, {_lines(passage)}, "
             f"<code>{esc(id_)}</code>; {how}</p>"
             f'<div class="text" dir="auto">{_marked(passage, run.end.citations)}</div></article>'
         )
     left = [
         [
-            isolated(passage.title),
+            isolated(run.titles[id_]),
             isolated(passage.document),
             f"step {seen[id_]}",
             went.get(id_, "not taken in"),

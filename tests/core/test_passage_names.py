@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.passage_names import LONGEST_SECTION, passage_names, section
+from core.passage_names import LEAST_TITLE, LONGEST_SECTION, brief, passage_names, section
 from core.types import Passage
 
 
@@ -13,8 +13,8 @@ def passage(key: str, document: str, title: str, text: str = "Words.", line: int
     return Passage(id=key, document=document, title=title, text=text, line_start=line)
 
 
-def test_a_title_of_its_own_is_enough() -> None:
-    one, two = passage("1", "a.md", "Ada", "## Youth\nBorn."), passage("2", "b.md", "Bea")
+def test_a_passage_that_begins_its_document_or_opens_with_its_title_is_called_by_it() -> None:
+    one, two = passage("1", "a.md", "Ada", "# Ada\nBorn.", 5), passage("2", "b.md", "Bea")
     assert passage_names([one, two]) == {"1": "Ada", "2": "Bea"}
 
 
@@ -46,7 +46,7 @@ def test_documents_of_one_title_are_told_apart_by_as_much_of_their_path_as_it_ta
     )
     assert names == {
         "1": "Notes (x/notes.md)",
-        "2": "Notes (y/notes.md), line 1",
+        "2": "Notes (y/notes.md)",
         "3": "Notes (y/notes.md), line 7",
         "4": "Other",
     }
@@ -73,6 +73,34 @@ _PASSAGES = st.lists(
     ),
     unique_by=lambda t: (t[0], t[2]),
 )
+
+
+@given(st.sets(st.integers(2, 60), min_size=1), st.sets(st.integers(0, 4)))
+def test_a_passage_has_one_name_whatever_else_is_at_hand(lines: set[int], heads: set[int]) -> None:
+    """In two runs over one corpus that saw different passages, what both saw is called alike."""
+    made = [
+        passage(str(n), "a.md", "Ada", f"## Part {n}\nWords." if n in heads else "Words.", line)
+        for n, line in enumerate(sorted(lines))
+    ]
+    whole = passage_names(made)
+    for n in range(len(made)):
+        assert passage_names(made[n : n + 2]) == {p.id: whole[p.id] for p in made[n : n + 2]}
+
+
+@given(st.text(alphabet="ab ", min_size=1, max_size=120), st.integers(2, 999), st.integers(20, 60))
+def test_a_name_is_shortened_in_its_title_alone(title: str, line: int, limit: int) -> None:
+    for end in (" · Cast and crew", f", line {line}", " (2008 film)", " (a/b.md) · Plot"):
+        name = f"x{title}x{end}"
+        shown = brief(name, limit)
+        assert shown.endswith(end)
+        assert shown == name or "…" in shown
+        assert len(shown) <= max(limit, len(end) + LEAST_TITLE + 1)
+
+
+def test_names_that_differ_differ_when_they_are_shortened() -> None:
+    title = "Information Retrieval, course NPFL103 of the winter term"
+    names = [f"{title} · {part}" for part in ("Ranking", "Indexing", "Boolean retrieval")]
+    assert len({brief(name, 40) for name in names}) == 3
 
 
 @given(_PASSAGES)
