@@ -13,6 +13,9 @@ from core.types import Passage
 _HEADING = regex.compile(r"#{1,6}[ \t]+(\S[^\n]*?)[ \t]*#*(?:\n|$)")
 LONGEST_SECTION = 40
 LEAST_TITLE = 12
+FRONT_MATTER = 12
+"""A passage without a heading that begins up to this line begins its document: only front matter
+stands before it."""
 _APART = regex.compile(r"( \([^()]{1,40}\))?( · [^·]{1,40}|, line \d+)$| \([^()]{1,40}\)$")
 """How a name ends that tells passages of one title apart."""
 
@@ -23,12 +26,12 @@ def passage_names(passages: Iterable[Passage]) -> dict[str, str]:
     The passage that begins a document, or a heading that is its title, is called by the title;
     any other by the section that it opens, or else by the line on which it begins. So a passage
     has one name whatever else is at hand. Only among several documents of one title the document
-    is named too, and among several sections of one heading the line.
+    is named too, and where that leaves two names alike the line.
 
     >>> one = Passage(id="1", document="a.md", title="Ada", text="## Youth\\nBorn.", line_start=4)
-    >>> two = Passage(id="2", document="a.md", title="Ada", text="Ada is a ship.", line_start=9)
+    >>> two = Passage(id="2", document="a.md", title="Ada", text="Ada is a ship.", line_start=19)
     >>> passage_names([one, two])
-    {'1': 'Ada · Youth', '2': 'Ada, line 9'}
+    {'1': 'Ada · Youth', '2': 'Ada, line 19'}
     """
     every = {p.id: p for p in passages}
     by_title: dict[str, list[Passage]] = defaultdict(list)
@@ -62,7 +65,8 @@ def brief(name: str, limit: int) -> str:
 def _end(passage: Passage) -> str:
     """What follows the title in a passage's name; nothing where the title is enough."""
     opened = section(passage)
-    if passage.line_start <= 1 or opened == passage.title:
+    begins = passage.line_start <= (1 if opened else FRONT_MATTER)
+    if begins or opened == passage.title:
         return ""
     return f" · {opened}" if opened else f", line {passage.line_start}"
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.passage_names import LEAST_TITLE, LONGEST_SECTION, brief, passage_names, section
+from core.passage_names import (
+    FRONT_MATTER,
+    LEAST_TITLE,
+    LONGEST_SECTION,
+    brief,
+    passage_names,
+    section,
+)
 from core.types import Passage
 
 
@@ -15,7 +22,10 @@ def passage(key: str, document: str, title: str, text: str = "Words.", line: int
 
 def test_a_passage_that_begins_its_document_or_opens_with_its_title_is_called_by_it() -> None:
     one, two = passage("1", "a.md", "Ada", "# Ada\nBorn.", 5), passage("2", "b.md", "Bea")
-    assert passage_names([one, two]) == {"1": "Ada", "2": "Bea"}
+    lead, cast = passage("3", "c.md", "Cee", line=7), passage("4", "c.md", "Cee", "## Cast\n", 9)
+    named = {"1": "Ada", "2": "Bea", "3": "Cee", "4": "Cee · Cast"}
+    for seen in ([one, two, lead, cast], [one, lead], [cast], [lead]):
+        assert passage_names(seen) == {p.id: named[p.id] for p in seen}
 
 
 def test_passages_of_one_document_are_called_by_their_section_or_line() -> None:
@@ -28,7 +38,7 @@ def test_passages_of_one_document_are_called_by_their_section_or_line() -> None:
         ]
     )
     assert names == {
-        "1": "Ada, line 3",
+        "1": "Ada",
         "2": "Ada · Youth",
         "3": "Ada, line 9",
         "4": "Ada, line 12",
@@ -40,14 +50,14 @@ def test_documents_of_one_title_are_told_apart_by_as_much_of_their_path_as_it_ta
         [
             passage("1", "x/notes.md", "Notes"),
             passage("2", "y/notes.md", "Notes", "Words.", 1),
-            passage("3", "y/notes.md", "Notes", "Words.", 7),
+            passage("3", "y/notes.md", "Notes", "Words.", 17),
             passage("4", "y/other.md", "Other"),
         ]
     )
     assert names == {
         "1": "Notes (x/notes.md)",
         "2": "Notes (y/notes.md)",
-        "3": "Notes (y/notes.md), line 7",
+        "3": "Notes (y/notes.md), line 17",
         "4": "Other",
     }
     assert passage_names([passage("1", "x/a.md", "N"), passage("2", "x/b.md", "N")]) == {
@@ -75,7 +85,7 @@ _PASSAGES = st.lists(
 )
 
 
-@given(st.sets(st.integers(2, 60), min_size=1), st.sets(st.integers(0, 4)))
+@given(st.sets(st.integers(FRONT_MATTER + 1, 60), min_size=1), st.sets(st.integers(0, 4)))
 def test_a_passage_has_one_name_whatever_else_is_at_hand(lines: set[int], heads: set[int]) -> None:
     """In two runs over one corpus that saw different passages, what both saw is called alike."""
     made = [
