@@ -15,9 +15,10 @@ from core.events import Belief, BeliefUpdated
 
 NEUTRAL = "#87919D"
 SLATE = "#6F8399"
-TICK = "#7A828C"
+TICK, RIM = "#10161D", "#FFFFFF"
+"""A threshold is dark with a light rim: one of the two stands out from whatever it lies on."""
 FIRING = "#2F86C1"
-"""Both stand out by 3:1 or more from the dials of the light and of the dark theme."""
+"""It stands out by 3:1 or more from the dials of the light and of the dark theme."""
 VISIBLE = 5e-4
 """Smaller differences of a measure cannot be seen on a chart."""
 FAINT = "rgba(135,145,157,.22)"
@@ -126,10 +127,14 @@ def gauges(
                 "gauge": {
                     "shape": "angular",
                     "axis": {"range": [0, 1], "tickvals": [], "ticks": ""},
-                    "bar": {"color": look.colour, "thickness": 0.5},
+                    "bar": {"thickness": 0},
                     "bgcolor": FAINT,
                     "borderwidth": 0,
-                    "steps": _marks(thresholds.get(name, ()), (ghost or {}).get(name)),
+                    "steps": _marks(
+                        {"range": [0, value], "color": look.colour, "thickness": 0.5},
+                        thresholds.get(name, ()),
+                        (ghost or {}).get(name),
+                    ),
                 },
             }
         )
@@ -179,7 +184,10 @@ def _caption(threshold: Threshold) -> str:
     return threshold.recorded + moved
 
 
-def _marks(thresholds: Sequence[Threshold], ghost: float | None) -> list[dict[str, object]]:
+def _marks(
+    bar: dict[str, object], thresholds: Sequence[Threshold], ghost: float | None
+) -> list[dict[str, object]]:
+    """What is drawn on a dial, the lowest first: the value's bar lies under the thresholds."""
     marks: list[dict[str, object]] = []
     for threshold in thresholds:
         high = threshold.op in (">=", ">")
@@ -187,10 +195,11 @@ def _marks(thresholds: Sequence[Threshold], ghost: float | None) -> list[dict[st
         marks.append({"range": zone, "color": FIRING, "thickness": 0.2})
     if ghost is not None:
         marks.append({"range": [0.0, ghost], "color": GHOST, "thickness": 0.78})
+    marks.append(bar)
     for threshold in thresholds:
-        marks.append(_tick(threshold.value, TICK, 0.011))
+        marks += [_tick(threshold.value, RIM, 0.019), _tick(threshold.value, TICK, 0.01)]
         if threshold.now is not None:
-            marks.append(_tick(threshold.now, TICK, 0.026))
+            marks += [_tick(threshold.now, RIM, 0.036), _tick(threshold.now, TICK, 0.028)]
             marks.append(_tick(threshold.now, GHOST, 0.018))
     return marks
 

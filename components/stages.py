@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from math import ceil
 from typing import Any
 
 from components.element import Element
@@ -17,6 +18,10 @@ NODE_WIDTH, NODE_HEIGHT, PITCH = 106, 40, 130
 LIFT, ROOM = 9, 40
 """How far an arrow rises for every stage that it passes, and at most: many stages stand in one
 row without becoming too small to read."""
+ONE_ROW = 6
+"""More stages stand in two rows where there is little room."""
+BETWEEN = 62
+"""From one row of boxes to the other: the arrows of both pass there."""
 
 
 def diagram(system: System, steps: Sequence[Step]) -> dict[str, Any]:
@@ -33,10 +38,6 @@ def diagram(system: System, steps: Sequence[Step]) -> dict[str, Any]:
     now = entries[-1].stage if entries else ""
     came = (entries[-2].stage, now) if len(entries) > 1 else None
     over = bool(steps) and isinstance(steps[-1].event, RunFinished)
-    leaps = [order[b] - order[a] for a, b in system.edges]
-    ahead, back = max([2, *leaps]), max([2, *(-leap for leap in leaps)])
-    lift = min(LIFT, ROOM / max(ahead, back))
-    middle = lift * ahead + NODE_HEIGHT / 2 + 3
     nodes = [
         {
             "title": stage.title,
@@ -45,23 +46,62 @@ def diagram(system: System, steps: Sequence[Step]) -> dict[str, Any]:
             "visits": visits[stage.name],
             "now": stage.name == now,
             "seq": last.get(stage.name),
-            "x": PITCH * i + PITCH / 2,
-            "y": middle,
         }
-        for i, stage in enumerate(system.stages)
+        for stage in system.stages
     ]
+    pairs = [(order[a], order[b]) for a, b in system.edges]
+    taken = [edge == came for edge in system.edges]
+    drawn = _placed(nodes, pairs, taken, len(nodes))
+    if len(nodes) > ONE_ROW:
+        drawn["narrow"] = _placed(nodes, pairs, taken, ceil(len(nodes) / 2))
     return {
-        "width": PITCH * len(nodes),
-        "height": middle + NODE_HEIGHT / 2 + lift * back + 3,
+        **drawn,
         "node_width": NODE_WIDTH,
         "node_height": NODE_HEIGHT,
-        "nodes": nodes,
-        "edges": [
-            {"d": _arrow(order[a], order[b], middle, lift), "taken": (a, b) == came}
-            for a, b in system.edges
-        ],
         "alt": _alt(system, now, visits),
     }
+
+
+def _placed(
+    nodes: Sequence[dict[str, Any]],
+    pairs: Sequence[tuple[int, int]],
+    taken: Sequence[bool],
+    columns: int,
+) -> dict[str, Any]:
+    """The boxes in rows of so many, and the arrows between them."""
+    leaps = [b - a for a, b in pairs if a // columns == b // columns]
+    ahead, back = max([2, *leaps]), max([2, *(-leap for leap in leaps)])
+    lift = min(LIFT, ROOM / max(ahead, back))
+    top = lift * ahead + NODE_HEIGHT / 2 + 3
+    below = NODE_HEIGHT / 2 + lift * back + 3
+    heights = [top + row * (NODE_HEIGHT + BETWEEN) for row in range(ceil(len(nodes) / columns))]
+
+    def place(i: int) -> tuple[float, float]:
+        return PITCH * (i % columns) + PITCH / 2, heights[i // columns]
+
+    def arrow(a: int, b: int) -> str:
+        if a // columns == b // columns:
+            return _arrow(a % columns, b % columns, place(a)[1], lift)
+        return _between(place(a), place(b))
+
+    return {
+        "width": PITCH * columns,
+        "height": heights[-1] + below,
+        "nodes": [{**node, "x": place(i)[0], "y": place(i)[1]} for i, node in enumerate(nodes)],
+        "edges": [
+            {"d": arrow(a, b), "taken": came} for (a, b), came in zip(pairs, taken, strict=True)
+        ],
+    }
+
+
+def _between(start: tuple[float, float], end: tuple[float, float]) -> str:
+    """An arrow from one row to the other; those up stand beside those down."""
+    (x1, y1), (x2, y2) = start, end
+    down = 1 if y2 > y1 else -1
+    x1, x2 = x1 - 12 * down, x2 - 12 * down
+    y1, y2 = y1 + down * NODE_HEIGHT / 2, y2 - down * NODE_HEIGHT / 2
+    half = (y1 + y2) / 2
+    return f"M{x1:g} {y1:g} C{x1:g} {half:g} {x2:g} {half:g} {x2:g} {y2:g}"
 
 
 def _visits(count: int, now: bool, over: bool) -> str:

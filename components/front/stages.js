@@ -7,7 +7,28 @@ function shape(tag, attributes, text) {
   return node;
 }
 
+const watched = new WeakMap();
+
+// Where one row would be drawn too small to read, the stages stand in two.
 function draw(content, frame, pick) {
+  const box = frame.querySelector(".box");
+  const one = watched.get(box) ?? {};
+  one.show = () => {
+    const narrow = content.narrow && box.clientWidth > 0 && box.clientWidth < 0.86 * content.width;
+    if (one.content === content && one.narrow === narrow) return;
+    one.content = content;
+    one.narrow = narrow;
+    box.classList.toggle("narrow", Boolean(narrow));
+    paint(narrow ? { ...content, ...content.narrow } : content, box, pick);
+  };
+  if (!watched.has(box)) {
+    watched.set(box, one);
+    new ResizeObserver(() => one.show()).observe(box);
+  }
+  one.show();
+}
+
+function paint(content, box, pick) {
   const svg = shape("svg", {
     viewBox: `0 0 ${content.width} ${content.height}`,
     role: "img",
@@ -47,5 +68,5 @@ function draw(content, frame, pick) {
     }
     svg.append(group);
   }
-  frame.querySelector(".box").replaceChildren(svg);
+  box.replaceChildren(svg);
 }

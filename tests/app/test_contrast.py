@@ -127,6 +127,34 @@ def test_an_icon_of_the_timeline_is_seen(theme: str) -> None:
 
 
 @pytest.mark.parametrize("theme", THEMES)
+def test_the_chosen_one_of_several_stands_out_from_its_neighbours(theme: str) -> None:
+    rule = STYLE.partition('[data-selected="true"] {')[2].partition("}")[0]
+    pairs = re.findall(r"(\S+): light-dark\((#[0-9A-F]{6}), (#[0-9A-F]{6})\)", rule)
+    colours = {name: shades[THEMES.index(theme)] for name, *shades in pairs}
+    assert set(colours) == {"background", "border-color", "color"}
+    assert contrast(colours["color"], colours["background"]) >= TEXT
+    found = {ground: contrast(colours["background"], ground) for ground in grounds(theme)}
+    assert under(found, MARK) == {}
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_a_threshold_is_seen_on_every_arc_and_beside_it(theme: str) -> None:
+    """Its core or its rim stands out, and the two from each other."""
+    tick, rim = belief_charts.TICK, belief_charts.RIM
+    assert contrast(tick, rim) >= MARK
+    under_it = [look.colour for look in belief_charts.MEASURES.values()]
+    for ground in (*under_it, belief_charts.FIRING, palette.GHOST, *grounds(theme)):
+        assert max(contrast(tick, ground), contrast(rim, ground)) >= MARK, ground
+    for place in range(11):
+        limits = {"p_ans": [belief_charts.Threshold(place / 10, ">=", "answer", 0.33)]}
+        values = dict.fromkeys(belief_charts.MEASURES, 0.9)
+        dials = belief_charts.gauges(belief_charts.Reading(1, values), limits, {"p_ans": 0.7}).data
+        drawn = [s.color for s in dials[belief_charts._PLACES.index("p_ans")].gauge.steps]
+        bar = drawn.index(belief_charts.MEASURES["p_ans"].colour)
+        assert min(drawn.index(c) for c in (tick, rim)) > bar, "drawn over the filled arc"
+
+
+@pytest.mark.parametrize("theme", THEMES)
 def test_lines_and_marks_of_pictures_are_seen(theme: str) -> None:
     """Charts and graphs draw colours as they are: no ink is mixed in."""
     page = THEME[theme]["backgroundColor"]
@@ -135,7 +163,6 @@ def test_lines_and_marks_of_pictures_are_seen(theme: str) -> None:
         **{name: colour for name, (colour, _) in tam_graph.STATES.items()},
         **tam_graph.COLOURS,
         "ghost": palette.GHOST,
-        "tick": belief_charts.TICK,
         "firing": belief_charts.FIRING,
         "neutral": belief_charts.NEUTRAL,
     }
