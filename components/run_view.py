@@ -308,7 +308,8 @@ def _views(shown: Shown) -> list[str]:
 def _picture(shown: Shown) -> None:
     views = _views(shown)
     if session.get(session.VIEW) not in views:
-        session.put(session.VIEW, views[0])
+        given = session.param(session.P_VIEW)
+        session.put(session.VIEW, given if given in views else views[0])
     view = st.segmented_control(
         "View",
         views,
@@ -320,6 +321,7 @@ def _picture(shown: Shown) -> None:
             f":material/{VIEWS[name][1]}: {VIEWS[name][0]}" if len(views) < 7 else VIEWS[name][0]
         ),
     )
+    session.show(**{session.P_VIEW: None if view == views[0] else view})
     with st.container(height=HEIGHT, border=False, key=f"ri_picture_{view}"):
         if view == "belief":
             belief_view.draw(

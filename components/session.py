@@ -82,7 +82,7 @@ CORPUS_FILES_PAGE = "corpus_files_page"
 _OVERRIDES = "settings_changed"
 
 # URL parameters.
-P_RUN, P_STEP, P_CORPUS, P_SYSTEM, P_QUESTION, P_SET, P_HIDE, P_WORKSPACE = (
+P_RUN, P_STEP, P_CORPUS, P_SYSTEM, P_QUESTION, P_SET, P_HIDE, P_WORKSPACE, P_VIEW = (
     "run",
     "step",
     "corpus",
@@ -91,6 +91,7 @@ P_RUN, P_STEP, P_CORPUS, P_SYSTEM, P_QUESTION, P_SET, P_HIDE, P_WORKSPACE = (
     "set",
     "hide",
     "ws",
+    "view",
 )
 
 

@@ -137,3 +137,16 @@ def test_a_run_that_is_not_over_is_not_judged(page: Open, bench: FakeBench) -> N
     bench.journal.append(record()[:-1])
     app = page(RUN, run="recordedrun")
     assert not [p for p in app.get("popover") if p.proto.popover.label.startswith("Mark")]
+
+
+@pytest.mark.parametrize(("given", "opened"), [("story", "story"), ("nonsense", "belief")])
+def test_the_open_view_is_in_the_address(
+    page: Open, bench: FakeBench, given: str, opened: str
+) -> None:
+    bench.journal.append(record())
+    app = page(RUN, run="recordedrun", view=given)
+    assert app.get_by_key(session.VIEW).value == opened
+    app.get_by_key(session.VIEW).set_value("gates").run()
+    assert app.query_params["view"] in ("gates", ["gates"])
+    app.get_by_key(session.VIEW).set_value("belief").run()
+    assert "view" not in app.query_params
