@@ -266,8 +266,8 @@ def _choices(journal: Journal, key: str) -> None:
     if not choices:
         return
     counts = [f"{len(before)} asked before"] if before else []
-    if offered:
-        counts.append(f"{plural(len(offered), 'sample question')}")
+    if len(choices) > len(before):
+        counts.append(plural(len(choices) - len(before), "sample question"))
     st.selectbox(
         "Sample questions" if offered else "Questions asked before",
         choices,

@@ -10,7 +10,7 @@ import streamlit as st
 from components import paging, session
 from components.corpus_upload import Judged, chunk_list, verdict_table
 from components.jobs import jobs
-from components.markup import facts, mono
+from components.markup import facts, mono, which
 from components.notices import empty, error
 from components.safe import esc, isolated, plural
 from core.errors import BadInput, RagError
@@ -44,8 +44,9 @@ def documents(library: Library, summary: CorpusSummary, index: Index) -> None:
         empty("filter_alt_off", "No document matches", "Loosen the filter above.")
         return
     titles = Counter(d.title for d in entries)
+    numbers = {d.id: n for n, d in enumerate(found, 1)}
     for one in paging.page(found, PAGE, key=session.CORPUS_PAGE, noun="document", always=True):
-        _row(one, alone=titles[one.title] == 1)
+        _row(one, f"document {numbers[one.id]}", alone=titles[one.title] == 1)
 
 
 def _matches(entry: DocumentEntry, text: str) -> bool:
@@ -54,7 +55,7 @@ def _matches(entry: DocumentEntry, text: str) -> bool:
     return not wanted or any(wanted in value.casefold() for value in values)
 
 
-def _row(entry: DocumentEntry, *, alone: bool) -> None:
+def _row(entry: DocumentEntry, what: str, *, alone: bool) -> None:
     """One document; beside a title that is not its ``alone`` stands where it lies."""
     path = "" if alone else f' <span class="ri-dim">({isolated(entry.id)})</span>'
     known = [f"{k.replace('_', ' ')}: {v}" for k, v in _metadata(entry)]
@@ -67,7 +68,7 @@ def _row(entry: DocumentEntry, *, alone: bool) -> None:
         )
     with action, st.container(horizontal=True, horizontal_alignment="right"):
         st.button(
-            "Open",
+            which("Open", what),
             key=f"document:{entry.id}",
             icon=":material/menu_book:",
             on_click=session.put,

@@ -8,7 +8,7 @@ import streamlit as st
 
 from components import composer, ended, run_page, session, warm
 from components.frame import CORPUS, RUN, RUNS
-from components.markup import icon
+from components.markup import icon, which
 from components.notices import empty
 from components.runs_list import system_title
 from components.safe import esc, isolated, plural, shorten
@@ -63,8 +63,8 @@ def _recent(journal: Journal) -> None:
             "A question is ready: press Ask and watch to see a whole run, step by step.",
         )
         return
-    for record in runs:
-        _run(record, _changed(journal, record))
+    for number, record in enumerate(runs, 1):
+        _run(record, _changed(journal, record), f"run {number}")
     total = journal.count()
     if total > len(runs):
         st.page_link(
@@ -102,7 +102,7 @@ def ago(then: datetime, now: datetime) -> str:
     return f"{then:%Y-%m-%d}"
 
 
-def _run(record: RunRecord, changed: int) -> None:
+def _run(record: RunRecord, changed: int, what: str) -> None:
     """One recent run; ``changed``: how many of its settings were not the defaults."""
     answer = f"<b>{isolated(shorten(record.answer, 80))}</b>" if record.answer else ""
     words, action = st.columns([4, 1], vertical_alignment="center", gap="small")
@@ -122,7 +122,7 @@ def _run(record: RunRecord, changed: int) -> None:
     with action:
         st.page_link(
             RUN,
-            label="Open",
+            label=which("Open", what),
             icon=":material/open_in_new:",
             query_params=session.link(run=record.run_id),
         )

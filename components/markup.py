@@ -114,6 +114,12 @@ def _head(name: str) -> str:
     return tipped(name, TIPS.get(name, ""))
 
 
+def which(label: str, what: str) -> str:
+    """A button's label with ``what`` it is of, which is heard and not seen: the row shows it. It is
+    Markdown, so nothing of a document or a question may be in it."""
+    return f"{label} :small[{what}]"
+
+
 def tipped(name: str, tip: str) -> str:
     """A name that explains itself when it is pointed at; plain where there is nothing to say."""
     return f'<abbr title="{esc(tip)}">{esc(name)}</abbr>' if tip else esc(name)

@@ -7,16 +7,17 @@ from collections.abc import Callable
 import streamlit as st
 
 from components import judging, run_export, session
+from components.markup import which
 from components.notices import error, warning
 from components.safe import shorten, visible
 from core.errors import BadInput, RagError
 from core.journal import MAX_NOTE, Journal, RunRecord
 
 
-def button(record: RunRecord) -> None:
-    """Opens the drawer of a run."""
+def button(record: RunRecord, what: str) -> None:
+    """Opens the drawer of a run; ``what`` tells it from the other rows."""
     st.button(
-        "Edit",
+        which("Edit", what),
         icon=":material/edit:",
         key=f"edit:{record.run_id}",
         on_click=session.put,

@@ -13,7 +13,8 @@ from core.reasoning.llm.redact import Redact, masking
 
 
 def draw(journal: Journal, run_id: str, key: str) -> None:
-    """A button for each form. A file is made when its button is pressed."""
+    """A button for each form. A file is made when its button is pressed; what is around it is drawn
+    anew then, and says so where the run was deleted for good meanwhile."""
     redact = masking(str(session.get(session.MODEL_KEY, "")).strip() or None)
     for name, form in FORMATS.items():
         st.download_button(
@@ -23,7 +24,6 @@ def draw(journal: Journal, run_id: str, key: str) -> None:
             mime=form.mime,
             icon=":material/download:",
             key=f"{key}:{name}",
-            on_click="ignore",
             help=f"{form.summary[0].upper()}{form.summary[1:]}.",
         )
 

@@ -22,18 +22,12 @@ MOST_FILES = 50
 
 
 def draw(journal: Journal) -> None:
-    """One row above the list: import on the left, question file and deletion on the right."""
-    left, right = st.columns([1, 1.5], gap="large")
-    with (
-        left,
-        st.expander(
-            "Import runs",
-            icon=":material/upload_file:",
-            expanded=bool(session.get(session.RUNS_UPLOAD)) or not journal.count(),
-        ),
-    ):
-        _import(journal)
-    with right, st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    """One row above the list: import, question file and deletion, each a button."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        with st.popover(
+            "Import runs", icon=":material/upload_file:", key="runs_import", width="content"
+        ):
+            _import(journal)
         _questions(journal)
         _purge(journal)
 

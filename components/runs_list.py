@@ -10,7 +10,7 @@ import streamlit as st
 from components import ended, paging, run_edit, session
 from components.frame import RUN
 from components.judging import JUDGED
-from components.markup import chip
+from components.markup import chip, which
 from components.notices import done, empty, error
 from components.palette import GREY, ORANGE, TERMINALS, Sign
 from components.safe import esc, isolated, plural, shorten
@@ -38,8 +38,8 @@ def draw(journal: Journal, corpora: Sequence[CorpusSummary]) -> None:
     what = plural(total, "deleted run" if chosen.deleted else "run")
     st.caption(f"{first + 1:,} to {first + len(runs):,} of {what}, newest first")
     versions = {c.name: c.version for c in corpora}
-    for record in runs:
-        _row(journal, record, versions)
+    for number, record in enumerate(runs, first + 1):
+        _row(journal, record, versions, f"run {number}")
     if total > PAGE:
         paging.buttons(total, PAGE, session.RUNS_PAGE)
     run_edit.draw(journal)
@@ -131,7 +131,7 @@ def _nothing(journal: Journal, chosen: RunFilter) -> None:
         )
 
 
-def _row(journal: Journal, record: RunRecord, versions: Mapping[str, str]) -> None:
+def _row(journal: Journal, record: RunRecord, versions: Mapping[str, str], what: str) -> None:
     with st.container(border=True, gap="xsmall", key=f"ri_run_{record.run_id}"):
         words, actions = st.columns([4.2, 1], gap="small", vertical_alignment="center")
         with words:
@@ -147,14 +147,14 @@ def _row(journal: Journal, record: RunRecord, versions: Mapping[str, str]) -> No
         ):
             if record.deleted_at:
                 st.button(
-                    "Restore",
+                    which("Restore", what),
                     icon=":material/restore_from_trash:",
                     key=f"restore:{record.run_id}",
                     on_click=_restore,
                     args=(journal, [record.run_id]),
                 )
             else:
-                _actions(record)
+                _actions(record, what)
 
 
 def _words(record: RunRecord, versions: Mapping[str, str]) -> str:
@@ -197,14 +197,14 @@ def system_title(name: str) -> str:
     return known.title if known else name
 
 
-def _actions(record: RunRecord) -> None:
+def _actions(record: RunRecord, what: str) -> None:
     st.page_link(
         RUN,
-        label="Open",
+        label=which("Open", what),
         icon=":material/open_in_new:",
         query_params=session.link(run=record.run_id),
     )
-    run_edit.button(record)
+    run_edit.button(record, what)
 
 
 def undo(journal: Journal) -> None:

@@ -51,7 +51,7 @@ def test_documents_are_filtered_opened_and_closed(page: Open, indexed: FakeBench
     assert any("of 3 documents" in c.value for c in app.caption)
     app.text_input(key=session.CORPUS_FILTER).set_value("official").run()
     assert any("of 1 document" in c.value for c in app.caption)
-    (button,) = [b for b in app.button if b.label == "Open"]
+    (button,) = [b for b in app.button if b.label.startswith("Open ")]
     button.click().run()
     shown = html(app)
     assert "The lamp was changed in 1951." in shown
@@ -87,7 +87,7 @@ def test_search_shows_scores_and_why(page: Open, indexed: FakeBench, channel: st
 def test_a_hostile_document_opens_as_text(page: Open, indexed: FakeBench) -> None:
     app = page(CORPUS, corpus="keepers")
     app.text_input(key=session.CORPUS_FILTER).set_value("bold").run()
-    next(b for b in app.button if b.label == "Open").click().run()
+    next(b for b in app.button if b.label.startswith("Open ")).click().run()
     shown = html(app)
     assert "The second keeper was Tom Reed. $x$ :red[no]" in shown
     assert "A &lt;b&gt;bold&lt;/b&gt; title" in shown

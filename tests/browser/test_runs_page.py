@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -43,6 +44,7 @@ def test_runs_export_delete_undo_import_and_label(tab: Page, site: Site, tmp_pat
     other = site.other()
     tab.goto(other.url("Runs"))
     expect(tab.get_by_text("No runs yet")).to_be_visible()
+    tab.get_by_role("button", name="Import runs").click()
     tab.locator("input[type=file]").set_input_files(path)
     expect(tab.locator(".ri-notice", has_text=QUESTION)).to_be_visible()
     tab.locator("input[type=file]").set_input_files(
@@ -154,5 +156,27 @@ def test_an_undo_that_comes_too_late_and_an_export_of_what_is_gone_are_told_in_w
     tab.get_by_role("button", name="Undo").click()
     expect(tab.get_by_text("1 run had been deleted for good.")).to_be_visible()
     late.get_by_role("button", name="Export as page").click()
+    expect(late.get_by_role("dialog")).to_contain_text("deleted for good meanwhile")
+    expect(late.get_by_text("Failed to generate")).to_have_count(0)
     late.get_by_role("button", name="Done").click()
     expect(late.locator(".ri-title")).to_have_count(1)
+
+
+@pytest.mark.parametrize("page", ["", "Runs", "Corpus"])
+def test_no_two_rows_have_a_control_of_one_name(tab: Page, site: Site, page: str) -> None:
+    for n in range(3):
+        seed(site, run_id=f"run{n}", question="Asked over and over?")
+    tab.goto(site.url(page, corpus="film_night"))
+    if page == "Corpus":
+        tab.get_by_role("button", name="Index").click()
+    named = re.compile(r"(Open|Edit) (run|document) \d+$")
+    rows = tab.get_by_role("button", name=named).or_(tab.get_by_role("link", name=named))
+    expect(rows.nth(2)).to_be_visible()
+    names = [one.text_content() for one in rows.all()]
+    assert len(set(names)) == len(names)
+    for label in ("Open", "Edit"):
+        for role in ("button", "link"):
+            plain = tab.get_by_role(role, name=label, exact=True)
+            expect(plain.filter(has_text=label)).to_have_count(0)
+    which = rows.first.locator("p span", has_text="1")
+    assert which.bounding_box()["width"] <= 1, "the row shows already which it is"
