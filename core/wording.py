@@ -147,7 +147,7 @@ def reason(decider: str, text: str) -> str:
         if gate:
             return f"{before}, and there is no other cycle: {NO_CYCLE.get(gate, gate)}."
     if decider == "ragx.pack":  # left out by the cap on extra passages they are not counted here
-        text = _TRIMMED.sub(_trimmed, text)
+        text = re.sub(r"^1 passages are", "1 passage is", _TRIMMED.sub(_trimmed, text))
     return REASONS.get(text, text)
 
 

@@ -14,7 +14,7 @@ function draw(content, frame, pick) {
   const box = frame.querySelector(".box");
   const one = watched.get(box) ?? {};
   one.show = () => {
-    const narrow = content.narrow && box.clientWidth > 0 && box.clientWidth < 0.86 * content.width;
+    const narrow = content.narrow && box.clientWidth > 0 && box.clientWidth < 0.8 * content.width;
     if (one.content === content && one.narrow === narrow) return;
     one.content = content;
     one.narrow = narrow;
