@@ -71,7 +71,12 @@ def test_no_option_where_one_is_unknown_or_could_be_several(question, passages):
         ("Ash Tower or Birch Hall: which is older?", None),
         ("Between Ash Tower and Birch Hall, which is older?", ("Ash Tower", "Birch Hall")),
         ("Which was built first Ash Tower or Birch Hall ?", ("Ash Tower", "Birch Hall")),
-        ("Which is older, Ash Tower, Birch Hall or Elm Court?", None),
+        (
+            "Which is older, Ash Tower, Birch Hall or Elm Court?",
+            ("Ash Tower", "Birch Hall", "Elm Court"),
+        ),
+        ("In 2010, which was older, the Ash or the Birch?", ("Ash", "Birch")),
+        ("Which is older: Ash or Birch or Elm?", ("Ash", "Birch", "Elm")),
         ("Who directed the film that was shot in or around Hull?", None),
         ("Is it more or less the same?", None),
     ],

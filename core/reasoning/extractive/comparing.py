@@ -192,17 +192,6 @@ def _nearest(
     return chosen
 
 
-def number_of(passage: PassageFeatures, asked: Iterable[str]) -> Value | None:
-    """The number nearest to a word of the question; None where no number stands near one."""
-    found = [
-        q
-        for q in quantities(passage.text)
-        if q.kind == "number" and q.value is not None and not q.part
-    ]
-    near = _nearest(passage, found, asked)
-    return valued(near, passage.text) if near else None
-
-
 def lead(passage: PassageFeatures, sentences: int = 1) -> str:
     """The passage's first sentences."""
     found = passage.parse.sentences[:sentences]

@@ -40,6 +40,12 @@ def table(name: str) -> dict[str, str]:
 
 
 @cache
+def quantity_table() -> tuple[dict[str, str], ...]:
+    """The quantities that adjectives compare, as they are written."""
+    return tuple(_tables()["quantities"])
+
+
+@cache
 def head_types() -> dict[str, str]:
     """Stem of a question's head noun -> the answer type that it asks for.
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import regex
 
-from core.reasoning.extractive.comparing import Entity, Value, valued
+from core.reasoning.extractive.comparing import Entity
 from core.reasoning.extractive.features import PassageFeatures, Scene, SentenceFeatures
-from core.reasoning.extractive.quantities import Quantity, quantities
+from core.reasoning.extractive.lexicon import words
 from core.reasoning.extractive.structure import is_structure
 from core.retrieval.tokenizer import STOP_WORDS, fold, tokenize
 
@@ -28,7 +28,12 @@ _FORMS = (
     ),
 )
 _BEFORE = regex.compile(r"\A(?:the|a|an|is it|was it|either)\s+", regex.IGNORECASE)
-_MORE_OF_A_LIST = regex.compile(r",\s*\p{L}[^,]{0,30}\Z")
+_LIST = regex.compile(
+    rf"[,:–—]\s*(?:either\s+)?(?P<items>[^;:?]+)\s+or\s+{_TAIL}", regex.IGNORECASE
+)
+_JOINTS = regex.compile(r"\s*,\s*(?:or\s+)?|\s+or\s+", regex.IGNORECASE)
+MOST = 8
+_ASKS = words("grammar", "auxiliaries") | {"which", "who", "what", "whose"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +45,44 @@ class Option:
     end: int
 
 
-def options(question: str) -> tuple[Option, Option] | None:
-    """The two options that a question offers in so many words; None where it offers none, or
-    more than two.
+def options(question: str) -> tuple[Option, ...] | None:
+    """The two options or more that a question offers in so many words; None where it offers none.
 
     >>> [o.text for o in options("Which is older, the Ash Tower or Birch Hall?")]
     ['Ash Tower', 'Birch Hall']
     """
+    listed = _listed(question)
+    if len(listed) > 2:
+        return listed if len(listed) <= MOST and all(map(_may_be, listed)) else None
     for form in _FORMS:
         match = form.search(question)
-        if match is None or _MORE_OF_A_LIST.search(question[: match.start()]):
+        if match is None:
             continue
         found = [_option(question, *match.span(name)) for name in ("a", "b")]
-        if all(0 < len(o.text.split()) <= MAX_WORDS and _content(o.text) for o in found):
-            return found[0], found[1]
+        if all(_may_be(o) for o in found):
+            return tuple(found)
     return None
+
+
+def _may_be(option: Option) -> bool:
+    return 0 < len(option.text.split()) <= MAX_WORDS and bool(_content(option.text))
+
+
+def _listed(question: str) -> tuple[Option, ...]:
+    """What is listed as "A, B or C" after a comma or a colon, and after what asks."""
+    match = _LIST.search(question)
+    if match is None:
+        return ()
+    found: list[Option] = []
+    at = match.start("items")
+    for joint in _JOINTS.finditer(question, at, match.end("items")):
+        found.append(_option(question, at, joint.start()))
+        at = joint.end()
+    if at < match.end("items"):
+        found.append(_option(question, at, match.end("items")))
+    found.append(_option(question, *match.span("b")))
+    asking = [i for i, o in enumerate(found) if _ASKS & {t.surface for t in tokenize(o.text)}]
+    return tuple(found[asking[-1] + 1 :] if asking else found)
 
 
 def _option(question: str, start: int, end: int) -> Option:
@@ -67,62 +95,64 @@ def _content(text: str) -> tuple[str, ...]:
     return tuple(t.surface for t in tokenize(text) if t.surface not in STOP_WORDS)
 
 
-def titled(scene: Scene, pair: tuple[Option, Option]) -> tuple[Entity, Entity] | None:
-    """The passages whose titles the options name in whole or in part ("Island" names "Island
-    Records"); None where an option names no title, or several."""
-    found = []
-    for option in pair:
-        wanted = set(_content(option.text))
-        holders: dict[str, PassageFeatures] = {}
-        for p in scene.passages:
-            key = fold(p.passage.title)
-            if wanted <= {t.surface for t in p.parse.title_tokens} and (
-                key not in holders or p.pm > holders[key].pm
-            ):
-                holders[key] = p
-        if len(holders) != 1:
+def holder(scene: Scene, option: Option) -> tuple[PassageFeatures | None, bool]:
+    """The passage whose title the option names in whole or in part ("Island" names "Island
+    Records"), and whether several titles do, so that it is none."""
+    wanted = set(_content(option.text))
+    holders: dict[str, PassageFeatures] = {}
+    for p in scene.passages:
+        key = fold(p.passage.title)
+        if wanted <= {t.surface for t in p.parse.title_tokens} and (
+            key not in holders or p.pm > holders[key].pm
+        ):
+            holders[key] = p
+    return (next(iter(holders.values())) if len(holders) == 1 else None), len(holders) > 1
+
+
+def titled(scene: Scene, offered: Sequence[Option]) -> tuple[Entity, ...] | None:
+    """The passages whose titles the options name; None where an option names no title, or
+    several, or two name one."""
+    found: list[Entity] = []
+    for option in offered:
+        passage = holder(scene, option)[0]
+        if passage is None or any(e.passage.index == passage.index for e in found):
             return None
-        passage = next(iter(holders.values()))
         found.append(Entity(option.text, option.start, option.end, passage, as_asked=True))
-    if found[0].passage.index == found[1].passage.index:
-        return None
-    return found[0], found[1]
+    return tuple(found)
 
 
-def spoken_of(scene: Scene, option: Option, other: Option) -> Iterator[SentenceFeatures]:
-    """The sentences that speak of one option and not of the other, nearest to the question first.
+def told(scene: Scene, offered: Sequence[Option]) -> bool:
+    """Whether sentences of the passages speak of every option."""
+    held = [
+        {t.surface for t in p.parse.tokens[s.first : s.last]}
+        for p in scene.passages
+        for s in p.parse.sentences
+    ]
+    return all(any(set(_content(o.text)) <= s for s in held) for o in offered)
 
-    What both begin with ("release 3.1 or release 3.2") need not stand there.
+
+def own_words(option: str, others: Sequence[str]) -> frozenset[str]:
+    """The content words of an option without those that all begin with: "3.1" of "release 3.1"."""
+    mine, rest = _content(option), [_content(o) for o in others]
+    while len(mine) > 1 and rest and all(len(o) > 1 and o[0] == mine[0] for o in rest):
+        mine, rest = mine[1:], [o[1:] for o in rest]
+    return frozenset(mine)
+
+
+def spoken_of(
+    scene: Scene, option: Option, offered: Sequence[Option]
+) -> Iterator[SentenceFeatures]:
+    """The sentences that speak of one option and not of another, nearest to the question first.
+
+    What all begin with ("release 3.1 or release 3.2") need not stand there.
     """
-    mine, theirs = _content(option.text), _content(other.text)
-    while len(mine) > 1 and len(theirs) > 1 and mine[0] == theirs[0]:
-        mine, theirs = mine[1:], theirs[1:]
+    texts = [o.text for o in offered]
+    mine = own_words(option.text, [t for t in texts if t != option.text])
+    theirs = [own_words(t, [u for u in texts if u != t]) for t in texts if t != option.text]
     for s in sorted(scene.sentences, key=lambda s: (-s.s, s.row)):
         p = scene.passages[s.passage]
         if is_structure(p.text, s.start, s.end):
             continue
         surfaces = {t.surface for t in p.parse.tokens[s.parse.first : s.parse.last]}
-        if set(mine) <= surfaces and not set(theirs) <= surfaces:
+        if mine <= surfaces and not any(o <= surfaces and not o <= mine for o in theirs):
             yield s
-
-
-def value_of(
-    scene: Scene, pair: tuple[Option, Option], wanted: Callable[[Quantity, str], bool]
-) -> list[tuple[int, Value]]:
-    """For each option the passage and the first wanted value of a sentence that speaks of it;
-    empty where one has none, or both are equal or not to be compared."""
-    found: list[tuple[int, Value]] = []
-    for option, other in (pair, pair[::-1]):
-        for s in spoken_of(scene, option, other):
-            text = scene.passages[s.passage].text
-            fitting = [
-                q
-                for q in quantities(text)
-                if s.start <= q.start < s.end and q.value is not None and wanted(q, text)
-            ]
-            if fitting:
-                found.append((s.passage, valued(fitting[0], text)))
-                break
-    if len(found) < 2 or not found[0][1].differs(found[1][1]):
-        return []
-    return found

@@ -156,7 +156,7 @@ def _wh_position(question: str, tokens: Sequence[Token]) -> int | None:
         before = tokens[i - 1].surface if i else ""
         gap = question[tokens[i - 1].end : token.start] if i else ""
         after = tokens[i + 1].surface if i < last else ""
-        starts = i == 0 or any(c in gap for c in ".!?")
+        starts = i == 0 or any(c in gap for c in ".!?:")
         score = 1.0
         if starts:
             score += 4.0
@@ -171,6 +171,8 @@ def _wh_position(question: str, tokens: Sequence[Token]) -> int | None:
         elif surface == "which" and after and after not in words("grammar", "auxiliaries"):
             score += 0.5
         if "," in gap and after in words("grammar", "auxiliaries") and surface != "which":
+            score += 1.0
+        if "," in gap and surface != "what" and _OR.search(question[: token.start]):
             score += 1.0
         if "," in gap and tokens[0].surface == "between":
             score += 2.0

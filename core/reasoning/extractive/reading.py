@@ -26,6 +26,7 @@ from core.reasoning.extractive.decompose import sub_questions
 from core.reasoning.extractive.eligible import eligible
 from core.reasoning.extractive.facets import facets_of
 from core.reasoning.extractive.features import Scene, build_scene
+from core.reasoning.extractive.lexicon import asking
 from core.reasoning.extractive.options import options
 from core.reasoning.extractive.question import analyse
 from core.reasoning.extractive.rules import lacks_operand, rule
@@ -185,6 +186,8 @@ def _source(pool: Pool, i: int) -> Source:
 def read(scene: Scene, w: FloatArray | None = None) -> RankedAnswers:
     """The ranked answers of a scene, from its passages that still hold (``currency``).
     Deterministic; never raises for any text."""
+    if not asks_something(scene):
+        return RankedAnswers()
     kept = current(scene.question, [p.passage for p in scene.passages])
     if len(kept) < len(scene.passages):
         passages = [scene.passages[i].passage for i in kept]
@@ -199,7 +202,7 @@ def read(scene: Scene, w: FloatArray | None = None) -> RankedAnswers:
         return RankedAnswers()
     ruling = rule(scene, analysis)
     if ruling is not None:
-        return ruled(ruling)
+        return ruled(ruling) if ruling.answer else RankedAnswers()
     if analysis.form == "choice" and options(scene.question):
         return RankedAnswers()
     w = weights() if w is None else w
@@ -214,6 +217,13 @@ def read(scene: Scene, w: FloatArray | None = None) -> RankedAnswers:
         return RankedAnswers(hops=hops)
     filled = frozenset(pool.hop.answers[-1:]) if pool.hop else frozenset[str]()
     return rank(pool, w, hops, excluded=filled)[0]
+
+
+def asks_something(scene: Scene) -> bool:
+    """Whether the question has a word that tells something, or names a title: "?" and "the of and"
+    ask nothing."""
+    told = (t for t in scene.tokens if t.surface not in STOP_WORDS and t.surface not in asking())
+    return any(told) or bool(scene.view.titles_in(scene.question))
 
 
 def _replaced(ranked: RankedAnswers, kept: tuple[int, ...]) -> RankedAnswers:

@@ -6,8 +6,14 @@ else there is no ruling and candidates are ranked.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
 import regex
 
+from core.reasoning.extractive.comparatives import NOT, OTHER
+from core.reasoning.extractive.comparatives import asked_of as comparisons_asked
 from core.reasoning.extractive.comparing import (
     Entity,
     Place,
@@ -19,23 +25,41 @@ from core.reasoning.extractive.comparing import (
     lead,
     named_entities,
     names,
-    number_of,
     occupations,
     states,
     year_of,
 )
 from core.reasoning.extractive.features import PassageFeatures, Scene
 from core.reasoning.extractive.lexicon import country_of, head_types, words
-from core.reasoning.extractive.offered import FOR_LONGER, offered_choice, spaced_by
-from core.reasoning.extractive.options import options, titled
+from core.reasoning.extractive.offered import (
+    FOR_LONGER,
+    Found,
+    Operand,
+    best,
+    by_class,
+    by_mention,
+    by_statement,
+    by_value,
+    denied_in,
+    denies,
+    first_values,
+    is_date,
+    is_spacing,
+    spaced_by,
+)
+from core.reasoning.extractive.options import Option, holder, options, titled, told
+from core.reasoning.extractive.quantities import Quantity
 from core.reasoning.extractive.question import Analysis
 from core.reasoning.extractive.relations import stated
-from core.retrieval.tokenizer import STOP_WORDS, fold, tokenize
+from core.retrieval.tokenizer import STOP_WORDS, Token, fold, tokenize
 
 YES_FLOOR = 0.6
 NAMES_COVERED = 0.95
 COVERAGE_WEIGHT, COSINE_WEIGHT, COSINE_FLOOR, CLASH = 0.5, 2.0, 0.6, 1.0
 
+NOTHING = Ruling("", (), 0.0, "choice")
+"""The ruling that the passages do not tell which of the options it is."""
+_LISTED = regex.compile(r"\s*,\s*(?:the\s+)?", regex.IGNORECASE)
 _OR = regex.compile(r"\bor\b", regex.IGNORECASE)
 _AND = regex.compile(r"\band\b", regex.IGNORECASE)
 _SHARED = regex.compile(r"\b(?:both|share[ds]?|in common|same)\b", regex.IGNORECASE)
@@ -70,7 +94,9 @@ def lacks_operand(scene: Scene, analysis: Analysis) -> bool:
     entities = named_entities(scene)
     if analysis.form == "choice":
         offered = options(scene.question)
-        if _operands(scene, entities) or (offered and titled(scene, offered)):
+        if _operands(scene, entities) or (
+            offered and (titled(scene, offered) or told(scene, offered))
+        ):
             return False
         return _names_stand_around(scene, entities, _OR)
     return len(entities) < 2 and _names_stand_around(scene, entities, _AND)
@@ -95,49 +121,104 @@ def _names_stand_around(scene: Scene, entities: list[Entity], joint: regex.Patte
 
 
 def _choice(scene: Scene, entities: list[Entity]) -> Ruling | None:
+    """The choice between options; a ruling without an answer where what is compared is unknown."""
     offered = options(scene.question)
-    pair = _operands(scene, entities) or (titled(scene, offered) if offered else None)
-    if pair is None:
-        return offered_choice(scene, offered) if offered else None
-    predicate = _predicate(scene, pair)
-    surfaces = {t.surface for t in tokenize(predicate)}
-    asked = {t.term for t in tokenize(predicate) if t.surface not in STOP_WORDS}
+    named = _operands(scene, entities)
+    if offered and (named is None or len(named) < len(offered)):
+        named = titled(scene, offered)
+    if named is not None:
+        operands = [Operand(Option(e.text, e.start, e.end), _given(e), e.passage) for e in named]
+    elif offered:
+        operands = [Operand(o, o.text, holder(scene, o)[0]) for o in offered]
+        shared = [o.passage.index for o in operands if o.passage is not None]
+        operands = [
+            replace(o, passage=None)
+            if o.passage is not None and shared.count(o.passage.index) > 1
+            else o
+            for o in operands
+            if not holder(scene, o.option)[1]
+        ]
+    else:
+        return None
+    predicate = _predicate(scene, [o.option for o in operands] if named else list(offered or ()))
+    ruling = _compared(scene, operands, predicate)
+    if ruling is not None:
+        return ruling
+    if named is not None:
+        return _by_predicate(scene, named, predicate)
+    return by_mention(scene, [Operand(o, o.text) for o in offered or ()], predicate) or NOTHING
+
+
+def _compared(scene: Scene, operands: list[Operand], predicate: str) -> Ruling | None:
+    """The choice by what the predicate compares; None where it compares nothing."""
+    tokens = tokenize(predicate)
+    surfaces = {t.surface for t in tokens}
+    asked = {t.term for t in tokens if t.surface not in STOP_WORDS}
+    compared = comparisons_asked(tokens)
+    turned = denies(tokens) and bool(compared)
+    if turned and len(operands) > 2:
+        return NOTHING
+    ends = tuple(replace(c, more=c.more != turned) for c in compared)
     spaced = spaced_by(surfaces)
     if spaced is not None:
-        found = _both([interval_of(e.passage, asked) for e in pair])
-        if found:
-            return _better(pair, found, spaced, "choice:interval")
+        found = _dated(scene, operands, lambda p: interval_of(p, asked), is_spacing)
+        return best(operands, found, spaced, "choice:interval") or NOTHING
     if FOR_LONGER.search(predicate):
-        found = _both([year_of(e.passage, asked, False) for e in pair])
-        if found:
-            return _better(pair, found, False, "choice:earlier")
+        found = _dated(scene, operands, lambda p: year_of(p, asked, False), is_date)
+        ruling = best(operands, found, bool(surfaces & {"not"}), "choice:earlier")
+        if ruling is not None:
+            return ruling
     if _LIVED_LONGER.search(scene.question):
-        spans = _both([_lifespan(e.passage) for e in pair])
-        if spans:
-            return _better(pair, spans, True, "choice:lifespan")
-    for name, wants_more in (("earlier", False), ("later", True)):
+        found = _dated(scene, operands, _lifespan, None)
+        ruling = best(operands, found, True, "choice:lifespan")
+        if ruling is not None:
+            return ruling
+    ruling = by_statement(scene, operands, ends) if ends else None
+    if ruling is not None:
+        return ruling
+    for name, later in (("earlier", False), ("later", True)):
         if surfaces & words("compare", name):
             birth = bool(surfaces & words("compare", "born"))
-            found = _both([year_of(e.passage, asked, birth) for e in pair])
-            if found:
-                return _better(pair, found, wants_more, f"choice:{name}")
-    for name, wants_more in (("fewer", False), ("more", True)):
-        if surfaces & words("compare", name):
-            counted = asked - {t.term for t in tokenize(" ".join(words("compare", name)))}
-            found = _both([number_of(e.passage, counted or asked) for e in pair])
-            if found:
-                return _better(pair, found, wants_more, f"choice:{name}")
-    return _by_predicate(scene, pair, predicate)
+            found = _dated(scene, operands, partial(year_of, asked=asked, birth=birth), is_date)
+            ruling = best(operands, found, later != turned, f"choice:{name}")
+            if ruling is not None:
+                return ruling
+    if any(not c.name.startswith(OTHER) for c in ends):
+        return by_value(scene, operands, ends) or by_class(operands, ends) or NOTHING
+    if surfaces & words("compare", "ordering") and not _before_noun(tokens):
+        return NOTHING
+    return None
 
 
-def _both(found: list[Value | None]) -> list[Value]:
-    """The two values where both are known and they differ, else nothing."""
-    known = [v for v in found if v is not None]
-    return known if len(known) == 2 and known[0].differs(known[1]) else []
+def _before_noun(tokens: list[Token]) -> bool:
+    """Whether "first", "last" belong to a noun ("the first president"), so that nothing is
+    compared."""
+    places = [i for i, t in enumerate(tokens) if t.surface in words("compare", "ordering")]
+    return any(
+        i + 1 < len(tokens) and tokens[i + 1].surface not in STOP_WORDS and i > 0 for i in places
+    )
 
 
-def _operands(scene: Scene, entities: list[Entity]) -> tuple[Entity, Entity] | None:
-    """The two named things that "or" stands between, the nearest on either side."""
+def _dated(
+    scene: Scene,
+    operands: list[Operand],
+    read: Callable[[PassageFeatures], Value | None],
+    wanted: Callable[[Quantity, str], bool] | None,
+) -> list[Found | None]:
+    """The value of each operand: read from its passage, else the first that is wanted of where it
+    is spoken of."""
+    spoken = first_values(scene, operands, wanted) if wanted else [None] * len(operands)
+    found: list[Found | None] = []
+    for operand, other in zip(operands, spoken, strict=True):
+        p = operand.passage
+        value = read(p) if p is not None else None
+        found.append((p.index, value) if p is not None and value is not None else other)
+    return found
+
+
+def _operands(scene: Scene, entities: list[Entity]) -> tuple[Entity, ...] | None:
+    """The named things that "or" stands between: the nearest on either side, and those listed
+    with commas before them."""
     joints = list(_OR.finditer(scene.question)) or list(_AND.finditer(scene.question))
     for match in reversed(joints):
         left = [e for e in entities if e.end <= match.start()]
@@ -145,14 +226,19 @@ def _operands(scene: Scene, entities: list[Entity]) -> tuple[Entity, Entity] | N
         if left and right:
             between = scene.question[match.end() : right[0].start]
             if len(between.split()) <= 3 and match.start() - left[-1].end <= 30:
-                return left[-1], right[0]
+                found = [left[-1], right[0]]
+                for e in reversed(left[:-1]):
+                    if not _LISTED.fullmatch(scene.question[e.end : found[0].start]):
+                        break
+                    found.insert(0, e)
+                return tuple(found)
     return None
 
 
-def _predicate(scene: Scene, pair: tuple[Entity, ...]) -> str:
+def _predicate(scene: Scene, named: Sequence[Entity | Option]) -> str:
     """The question without what it compares."""
     text = scene.question
-    for e in sorted(pair, key=lambda e: -e.start):
+    for e in sorted(named, key=lambda e: -e.start):
         text = f"{text[: e.start]} {text[e.end :]}"
     return " ".join(regex.sub(r"[?,]|\bor\b", " ", text).split())
 
@@ -164,15 +250,6 @@ def _lifespan(passage: PassageFeatures) -> Value | None:
     return Value(died.value - born.value, died.start, died.end)
 
 
-def _better(pair: tuple[Entity, Entity], found: list[Value], more: bool, name: str) -> Ruling:
-    first, second = found
-    chosen = 0 if (first.value > second.value) == more else 1
-    places = tuple(
-        (e.passage.index, v.start, v.end) for e, v in zip(pair, (first, second), strict=True)
-    )
-    return Ruling(_given(pair[chosen]), places, 0.7, name)
-
-
 def _given(entity: Entity) -> str:
     """The entity as its title writes it, without a bracket; the question's spelling where the
     title differs only by that."""
@@ -182,18 +259,32 @@ def _given(entity: Entity) -> str:
     return title.strip() or entity.text
 
 
-def _by_predicate(scene: Scene, pair: tuple[Entity, Entity], predicate: str) -> Ruling:
-    """The one whose best sentence is closest to the predicate, and covers more of it."""
-    asked = [t.term for t in tokenize(predicate) if t.surface not in STOP_WORDS]
-    vectors = scene.view.encode([f"{_given(e)} {predicate}" for e in pair])
+def _by_predicate(scene: Scene, named: Sequence[Entity], predicate: str) -> Ruling:
+    """The one whose best sentence is closest to the predicate, and covers more of it; what is
+    denied of it answers only a question that denies it too."""
+    tokens = tokenize(predicate)
+    asked = [t.term for t in tokens if t.surface not in STOP_WORDS and t.surface not in NOT]
+    denied = denies(tokens)
+    left = [e for e in named if _denied(scene, asked, e.passage) == denied]
+    if not left or (denied and not asked):
+        return NOTHING
+    vectors = scene.view.encode([f"{_given(e)} {predicate}" for e in left])
     scores = []
-    for e, vector in zip(pair, vectors, strict=True):
+    for e, vector in zip(left, vectors, strict=True):
         rows = [s.row for s in e.passage.sentences]
         cosine = float((scene.vectors[rows] @ vector).max()) if rows else -1.0
         scores.append(cosine + _covered(scene, asked, e.passage))
-    chosen = 0 if scores[0] >= scores[1] else 1
-    confidence = min(0.9, 0.5 + abs(scores[0] - scores[1]))
-    return Ruling(_given(pair[chosen]), _leads(pair), confidence, "choice:predicate")
+    order = sorted(range(len(left)), key=lambda i: -scores[i])
+    lead_ = scores[order[0]] - scores[order[1]] if len(order) > 1 else 0.0
+    confidence = min(0.9, 0.5 + abs(lead_))
+    return Ruling(_given(left[order[0]]), _leads(named), confidence, "choice:predicate")
+
+
+def _denied(scene: Scene, asked: list[str], passage: PassageFeatures) -> bool:
+    """Whether the sentence that states most of what is asked denies it."""
+    held = [(sum(stated(asked, s.parse.terms).values()), s) for s in passage.sentences]
+    told = max(held, key=lambda h: (h[0], -h[1].row), default=None)
+    return told is not None and told[0] > 0 and denied_in(passage, told[1], asked)
 
 
 def _covered(scene: Scene, asked: list[str], passage: PassageFeatures) -> float:
@@ -205,7 +296,7 @@ def _covered(scene: Scene, asked: list[str], passage: PassageFeatures) -> float:
     return sum(wanted[t] * share for t, share in stated(wanted, present).items()) / total
 
 
-def _leads(entities: tuple[Entity, ...] | list[Entity]) -> tuple[Place, ...]:
+def _leads(entities: Sequence[Entity]) -> tuple[Place, ...]:
     return tuple(
         (e.passage.index, e.passage.sentences[0].start, e.passage.sentences[0].end)
         for e in entities
