@@ -122,13 +122,20 @@ def titled(scene: Scene, offered: Sequence[Option]) -> tuple[Entity, ...] | None
 
 
 def told(scene: Scene, offered: Sequence[Option]) -> bool:
-    """Whether sentences of the passages speak of every option."""
-    held = [
-        {t.surface for t in p.parse.tokens[s.first : s.last]}
+    """Whether one passage speaks of every option in its sentences, and no title names one: a name
+    mentioned elsewhere is not yet told of."""
+    if any(holder(scene, o)[0] is not None for o in offered):
+        return False
+    return any(
+        all(
+            any(
+                set(_content(o.text)) <= {t.surface for t in p.parse.tokens[s.first : s.last]}
+                for s in p.parse.sentences
+            )
+            for o in offered
+        )
         for p in scene.passages
-        for s in p.parse.sentences
-    ]
-    return all(any(set(_content(o.text)) <= s for s in held) for o in offered)
+    )
 
 
 def own_words(option: str, others: Sequence[str]) -> frozenset[str]:
