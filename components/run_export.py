@@ -13,8 +13,7 @@ from core.reasoning.llm.redact import Redact, masking
 
 
 def draw(journal: Journal, run_id: str, key: str) -> None:
-    """A button for each form. A file is made when its button is pressed; what is around it is drawn
-    anew then, and says so where the run was deleted for good meanwhile."""
+    """A button for each form. A file is made when its button is pressed."""
     redact = masking(str(session.get(session.MODEL_KEY, "")).strip() or None)
     for name, form in FORMATS.items():
         st.download_button(
@@ -24,6 +23,7 @@ def draw(journal: Journal, run_id: str, key: str) -> None:
             mime=form.mime,
             icon=":material/download:",
             key=f"{key}:{name}",
+            on_click="ignore",  # a page drawn anew meanwhile can lose the file
             help=f"{form.summary[0].upper()}{form.summary[1:]}.",
         )
 

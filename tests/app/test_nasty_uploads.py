@@ -80,7 +80,7 @@ FILES: tuple[tuple[str, bytes, str, int], ...] = (
     ("columns.csv", b",".join([b"text"] * 9_999) + b"\n" + b",".join([b"x"] * 9_999), "indexed", 1),
     ("mixed.jsonl", MIXED, "warning", 4),
     ("number.json", b'[{"id": ' + b"9" * 6_000 + b', "text": "Huge."}]', "skipped", 0),
-    ("nested.json", b'{"text": "lamp", "x": ' + b'{"a":' * 900 + b"1" + b"}" * 901, "indexed", 1),
+    ("nested.json", b'{"text": "lamp", "x": ' + b'{"a":' * 900 + b"1" + b"}" * 901, "warning", 1),
     ("pages.pdf", pdfs.pdf(*(f"Lamp {n}" for n in range(5_000))), "skipped", 0),
     ("tables.html", b"<table><tr><td>" * 2_000 + b"lamp" + b"</table>" * 2_000, "indexed", 1),
     ("unclosed.html", b"<div>" * 100_000 + b"lamp", "indexed", 1),

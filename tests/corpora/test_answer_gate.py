@@ -10,7 +10,7 @@ CORPUS = "film_night"
 ASKED = {
     "Who is the spouse of the actor who plays Jarvis in Iron Man?": "Jennifer Connelly",
     "Who is the father of the man who directed Moon?": "David Bowie",
-    "Which came out earlier, Labyrinth or Batman Begins?": "Labyrinth",
+    "Who is older, Emma Thompson or Jennifer Connelly?": "Emma Thompson",
 }
 
 
